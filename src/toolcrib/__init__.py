@@ -1,0 +1,76 @@
+"""Toolcrib: one governed toolset for AI agents.
+
+Every call goes through one line (admit, judge, approve, checkpoint, execute, finish), is recorded on a tape, and can be
+taken back. The names below are loaded on first use, so that starting a command line costs only what it needs.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from toolcrib._version import __version__
+
+if TYPE_CHECKING:
+    from toolcrib.ports.ask import Answered
+    from toolcrib.terms.call import Call, Principal
+    from toolcrib.terms.errors import ConfigError, StoreError, ToolcribError, WorkspaceError
+    from toolcrib.terms.outcome import Bounds, Evidence, Ok, Outcome, Refused
+    from toolcrib.terms.payload import Answer, Arguments, Payload
+    from toolcrib.terms.records import Approval
+    from toolcrib.terms.refusals import Refusal
+    from toolcrib.wiring.build import open_crib
+    from toolcrib.wiring.crib import Crib
+    from toolcrib.wiring.own import tool
+
+_HOMES = {
+    "Answer": "toolcrib.terms.payload",
+    "Answered": "toolcrib.ports.ask",
+    "Approval": "toolcrib.terms.records",
+    "Arguments": "toolcrib.terms.payload",
+    "Bounds": "toolcrib.terms.outcome",
+    "Call": "toolcrib.terms.call",
+    "ConfigError": "toolcrib.terms.errors",
+    "Crib": "toolcrib.wiring.crib",
+    "Evidence": "toolcrib.terms.outcome",
+    "Ok": "toolcrib.terms.outcome",
+    "Outcome": "toolcrib.terms.outcome",
+    "Payload": "toolcrib.terms.payload",
+    "Principal": "toolcrib.terms.call",
+    "Refusal": "toolcrib.terms.refusals",
+    "Refused": "toolcrib.terms.outcome",
+    "StoreError": "toolcrib.terms.errors",
+    "ToolcribError": "toolcrib.terms.errors",
+    "WorkspaceError": "toolcrib.terms.errors",
+    "open_crib": "toolcrib.wiring.build",
+    "tool": "toolcrib.wiring.own",
+}
+
+__all__ = [
+    "Answer",
+    "Answered",
+    "Approval",
+    "Arguments",
+    "Bounds",
+    "Call",
+    "ConfigError",
+    "Crib",
+    "Evidence",
+    "Ok",
+    "Outcome",
+    "Payload",
+    "Principal",
+    "Refusal",
+    "Refused",
+    "StoreError",
+    "ToolcribError",
+    "WorkspaceError",
+    "__version__",
+    "open_crib",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module it lives in."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'toolcrib' has no attribute {name!r}")
