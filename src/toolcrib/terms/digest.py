@@ -1,0 +1,31 @@
+"""Content digests: SHA-256 over bytes, or over the canonical JSON of a value."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+"""A JSON value: what arguments, payloads and tape entries are made of."""
+
+CITE = 12
+"""Fewest hex characters that cite a digest."""
+
+
+def of_bytes(data: bytes | bytearray | memoryview) -> str:
+    """Return the SHA-256 of `data` as 64 lower-case hex characters."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def canonical(value: Json) -> bytes:
+    """Return the one byte form of `value`: sorted keys, no blanks, ASCII escapes, so lone surrogates survive."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode("ascii")
+
+
+def of_json(value: Json) -> str:
+    """Return the SHA-256 of the canonical JSON of `value`."""
+    return of_bytes(canonical(value))
+
+
+def cites(cited: str, actual: str) -> bool:
+    """Tell whether `cited` (12 hex characters or more) names the digest `actual`."""
+    return len(cited) >= CITE and actual.startswith(cited.lower())

@@ -1,0 +1,37 @@
+"""What a tool answers with: a typed payload, its bounds and its evidence."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from toolcrib.terms.outcome import Bounds, Evidence
+
+
+class Payload(BaseModel):
+    """The body of an answer: JSON for programs, `text` for models. Subclasses add snake_case fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return what a model reads: everything the payload says, in plain lines."""
+
+
+class Arguments(BaseModel):
+    """The parameters of a tool. Unknown names are errors; only lossless coercions are made ("3" to 3, 3.0 to 3)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+P_co = TypeVar("P_co", bound=Payload, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[P_co]):
+    """What a tool function returns: the payload, what was cut or skipped, and what proves it."""
+
+    payload: P_co
+    bounds: Bounds = field(default_factory=Bounds)
+    evidence: Evidence = field(default_factory=Evidence)

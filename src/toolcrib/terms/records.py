@@ -1,0 +1,134 @@
+"""What the store keeps: tape entries, approvals, grants and checkpoints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from toolcrib.terms.call import Decision
+from toolcrib.terms.facts import PathKind
+
+Stage = Literal["received", "judged", "asked", "answered", "started", "closed", "catalog", "config", "opened"]
+"""The transitions that the tape records; the last three belong to no call."""
+
+JobKind = Literal["tool_call", "system_tool", "file_mutate", "programmatic", "agent_call"]
+"""ToolCallJob, SystemToolJob, FileMutateJob, ProgrammaticJob and AgentCallJob."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One transition, not yet on the tape. `call_id` is empty for facts that belong to no call."""
+
+    stage: Stage
+    call_id: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taped:
+    """One entry as it stands on the tape: gapless `seq`, wall time in seconds, and the chain."""
+
+    seq: int
+    at: float
+    stage: Stage
+    call_id: str
+    data: Mapping[str, Any]
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A persisted call as the tape leaves it. `outcome` is the wire form once closed; `text` what the model read."""
+
+    call_id: str
+    kind: JobKind
+    tool: str
+    principal: str
+    thread: str
+    stage: Stage
+    owner: str
+    started: bool
+    seq: int
+    outcome: Mapping[str, Any] | None = None
+    text: str = ""
+
+
+ApprovalState = Literal["pending", "granted", "denied", "consumed", "expired"]
+"""Where an approval stands. Only `granted` can be consumed, once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """A stored Ask. `effect` is the digest of the exact effect it would allow; times are wall seconds."""
+
+    id: str
+    call_id: str
+    tool: str
+    tool_digest: str
+    text_digest: str
+    effect: str
+    principal: str
+    root: str
+    subject: str
+    headline: str
+    diff: str
+    args: Mapping[str, Any]
+    reason: str
+    created: float
+    expires: float
+    state: ApprovalState = "pending"
+    decision: Decision | None = None
+    words: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A person's standing yes. `pattern` is a glob over the subject; `uses` None means without count."""
+
+    id: str
+    tool: str
+    tool_digest: str
+    text_digest: str
+    pattern: str
+    root: str
+    by: str
+    approval: str
+    created: float
+    expires: float | None = None
+    uses: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The pre-image of one path: what stood there before the call. `digest` names bytes that are safe in the store."""
+
+    path: str
+    kind: PathKind
+    mode: int = 0
+    size: int = 0
+    digest: str | None = None
+    target: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form."""
+        return {
+            "path": self.path,
+            "kind": self.kind,
+            "mode": self.mode,
+            "size": self.size,
+            "digest": self.digest,
+            "target": self.target,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """The pre-images of one call's write footprint, durable before the call ran."""
+
+    id: str
+    held: tuple[Held, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form, as the `started` entry carries it."""
+        return {"id": self.id, "held": [each.to_json() for each in self.held]}
