@@ -1,0 +1,89 @@
+"""The membrane: every operation touches only inodes reached beneath the root handle at that moment.
+
+Paths are as the caller gave them: relative to the root, or absolute beneath it. Links inside are followed when their
+text is relative. Above: tools and the engine's checkpoint. Below: `host/workspace`, or the fake in `testing`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from toolcrib.terms.facts import Place
+from toolcrib.terms.text import Encoding, Ending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A whole regular file, read once: its bytes, and the digest of exactly these bytes."""
+
+    place: Place
+    data: bytes
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Some lines of a text file. Above the whole-file cap `digest` and `total_lines` are None."""
+
+    place: Place
+    lines: tuple[str, ...]
+    first: int
+    """1-based number of the first line in `lines`; past the end when there is none."""
+    total_lines: int | None
+    digest: str | None
+    encoding: Encoding
+    ending: Ending
+    clipped: tuple[tuple[int, int], ...] = ()
+    """(line number, true length in characters) of each line that was cut."""
+    more: bool = False
+    """Lines follow that were not returned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """One file replaced or created, proven: `before` is the digest of the bytes that were displaced, None if created."""
+
+    place: Place
+    before: str | None
+    after: str
+    created_parents: tuple[str, ...] = ()
+
+
+class Files(Protocol):
+    """Reads and atomic writes beneath the workspace root.
+
+    Raises:
+        Refusal: `file.outside`, `file.missing` (with the nearest names), `file.not_regular`, `file.not_directory`,
+            `file.denied`, `file.too_large`, `workspace.gone`, and those named on a method.
+    """
+
+    async def place(self, path: str, *, digest: bool = False) -> Place:
+        """Resolve `path` (which may be missing) to its canonical place; with `digest`, hash a regular file too."""
+        ...
+
+    async def load(self, path: str, *, most: int) -> Loaded:
+        """Read a whole regular file of at most `most` bytes."""
+        ...
+
+    async def window(self, path: str, *, offset: int, limit: int, most_bytes: int, line_chars: int) -> Window:
+        """Read `limit` lines from line `offset` (1-based; negative counts from the end), at most `most_bytes` of text.
+
+        Raises:
+            Refusal: also `file.binary`, with the size and the kind of content.
+        """
+        ...
+
+    async def write(self, path: str, data: bytes, *, expect: str | None, mode: int | None = None) -> Written:
+        """Put `data` at `path` atomically and durably, keeping owner, mode and extended attributes of what it replaces.
+
+        `expect` is the digest of what stands there now, or None for nothing. Parents are created. `mode` sets the
+        permission bits; by default those of the replaced file, or 0666 less the umask.
+
+        Raises:
+            Refusal: `file.stale` when something else stands there (it is put back), `file.exists`, `file.linked`,
+                `file.read_only`, `file.protected`, `disk.full`.
+        """
+        ...
+
+    async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
+        """Remove the regular file at `path` if its bytes are `expect`, then each directory of `prune` that is empty."""
+        ...
