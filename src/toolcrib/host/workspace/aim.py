@@ -1,0 +1,184 @@
+"""Where a write goes: the parent's handle and the leaf, checked against the rules at the moment of writing."""
+
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+from toolcrib.host.workspace.base import Base, Spot, resolve
+from toolcrib.host.workspace.faults import Doing, fault, not_regular, shown
+from toolcrib.host.workspace.near import missing
+from toolcrib.host.workspace.temp import same_inode
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.refusals import Refusal
+
+_TRIES = 8
+
+
+@dataclass
+class Aim:
+    """An open parent directory and the name in it. `status` is what stood there, None for nothing."""
+
+    base: Base
+    scope: Scope
+    asked: str
+    path: str
+    directory: int
+    leaf: bytes
+    status: os.stat_result | None
+    old: int = -1
+    """`O_PATH` handle of what stood there, -1 for nothing."""
+    made: list[tuple[int, bytes, str]] = field(default_factory=list[tuple[int, bytes, str]])
+    """Each parent that had to be created: handle of its own parent, name, canonical path."""
+
+    def permit(self) -> None:
+        """Refuse unless the real path of the parent handle, now, with the leaf is one that the call may write.
+
+        Raises:
+            Refusal: `file.protected`, `file.denied`.
+        """
+        here = self.base.canonical(self.directory)
+        name = os.fsdecode(self.leaf)
+        permit(self.base, self.scope, self.asked, name if here == "." else f"{here}/{name}")
+        if self.base.guard.holds(self.base.calls, self.base.fd, self.directory, self.status):
+            raise protected(self.asked)
+
+    def unmake(self) -> None:
+        """Remove the parents that were created, as far as they are still empty."""
+        for directory, name, _ in reversed(self.made):
+            with suppress(OSError):
+                self.base.calls.unmake(directory, name)
+
+
+@contextmanager
+def aim(base: Base, scope: Scope, path: str, doing: Doing) -> Generator[Aim]:
+    """Yield where `path` leads for writing; missing parents are made for `write`, and unmade if the body raises.
+
+    Raises:
+        Refusal: as `resolve`; `file.not_regular`, `file.protected`, `file.denied`, `file.missing`.
+    """
+    found = _aim(base, scope, path, doing)
+    try:
+        yield found
+    except BaseException:
+        found.unmake()
+        raise
+    finally:
+        _close(found)
+
+
+def permit(base: Base, scope: Scope, asked: str, path: str) -> None:
+    """Refuse unless `path` (canonical) may be written by this call.
+
+    Raises:
+        Refusal: `file.protected`, `file.denied`.
+    """
+    if base.guard.names_protected(path):
+        raise protected(asked)
+    if path not in scope.writes:
+        raise Refusal(
+            "file.denied",
+            f"{shown(asked)} is not among the paths that this call may write",
+            hint="Repeat the call; if a link or directory on the way was changed, name the file itself.",
+        )
+
+
+def protected(asked: str) -> Refusal:
+    """Return the refusal of a protected path."""
+    return Refusal(
+        "file.protected",
+        f"{shown(asked)} is protected and is never written",
+        hint="Protected are .git, .toolcrib and the paths named in the configuration.",
+    )
+
+
+def _aim(base: Base, scope: Scope, path: str, doing: Doing) -> Aim:
+    for _ in range(_TRIES):
+        with resolve(base, path) as spot:
+            _check(base, scope, spot, doing)
+            found = _existing(base, scope, spot) if spot.status else _new(base, scope, spot)
+            if found is not None:
+                return found
+    raise fault(OSError(11, "kept moving"), path, doing)
+
+
+def _check(base: Base, scope: Scope, spot: Spot, doing: Doing) -> None:
+    if spot.status is not None and not stat.S_ISREG(spot.status.st_mode):
+        raise not_regular(spot.asked, spot.place().kind)
+    permit(base, scope, spot.asked, spot.path)
+    if spot.status is None:
+        if spot.dangling or doing == "remove":
+            raise missing(base, scope, spot)
+        if spot.asked.endswith(("/", "/.")):
+            raise Refusal(
+                "file.not_directory",
+                f"expected a file name, found {shown(spot.asked)}, which asks for a directory",
+                hint="Leave the slash at the end away.",
+            )
+
+
+def _existing(base: Base, scope: Scope, spot: Spot) -> Aim | None:
+    parent, _, leaf = os.fsencode(spot.path).rpartition(b"/")
+    try:
+        directory = base.reach(parent or b".", os.O_RDONLY | os.O_DIRECTORY, links=False)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise fault(error, spot.asked, "write") from None
+    found = Aim(base, scope, spot.asked, spot.path, directory, leaf, spot.status, os.dup(spot.handle))
+    try:
+        if spot.status is not None and same_inode(base.calls.stat(directory, leaf), spot.status):
+            return found
+    except FileNotFoundError:
+        pass
+    _close(found)
+    return None
+
+
+def _new(base: Base, scope: Scope, spot: Spot) -> Aim | None:
+    calls = base.calls
+    try:
+        directory = calls.again(spot.handle, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise fault(error, spot.asked, "write") from None
+    found = Aim(base, scope, spot.asked, spot.path, directory, spot.missing[-1], None)
+    try:
+        for name in spot.missing[:-1]:
+            if not _descend(found, name):
+                found.unmake()
+                _close(found)
+                return None
+    except BaseException as error:
+        found.unmake()
+        _close(found)
+        if isinstance(error, OSError):
+            raise fault(error, spot.asked, "write") from None
+        raise
+    return found
+
+
+def _descend(found: Aim, name: bytes) -> bool:
+    """Make the directory `name` durable in the parent and go into it; False when someone else got there first."""
+    calls = found.base.calls
+    here = found.base.canonical(found.directory)
+    path = os.fsdecode(name) if here == "." else f"{here}/{os.fsdecode(name)}"
+    try:
+        calls.make(found.directory, name)
+    except FileExistsError:
+        return False
+    found.made.append((os.dup(found.directory), name, path))
+    calls.sync(found.directory)
+    try:
+        child = calls.step(found.directory, name, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    calls.release(found.directory)
+    found.directory = child
+    return True
+
+
+def _close(found: Aim) -> None:
+    for handle in (found.directory, found.old, *(handle for handle, _, _ in found.made)):
+        if handle >= 0:
+            found.base.calls.release(handle)

@@ -1,0 +1,235 @@
+"""The root handle, and what a path beneath it leads to right now."""
+
+import errno
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from toolcrib.host.workspace.calls import (
+    O_PATH,
+    RESOLVE_BENEATH,
+    RESOLVE_NO_MAGICLINKS,
+    RESOLVE_NO_SYMLINKS,
+    Calls,
+)
+from toolcrib.host.workspace.faults import fault, gone, kind_of, outside, shown
+from toolcrib.host.workspace.guard import Guard
+from toolcrib.host.workspace.walk import walk
+from toolcrib.terms.facts import Place
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import FileSettings
+
+MAX_PATH = 4095
+"""Longest path in bytes, PATH_MAX without its NUL (limits.h)."""
+MAX_NAME = 255
+"""Longest name in bytes on the file systems of Linux."""
+_RETRIES = 64  # openat2(2): EAGAIN while a path component moves
+_AGAIN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """An open root. `root` is its path when it was opened, links resolved; `given` is how the person spelled it."""
+
+    fd: int
+    root: bytes
+    given: bytes
+    calls: Calls
+    settings: FileSettings
+    guard: Guard
+    umask: int
+    kernel: bool
+    """openat2 works here; without it every path is walked by component."""
+
+    def reach(self, path: bytes, flags: int, *, links: bool = True) -> int:
+        """Open `path` beneath the root and return the handle; with `links` False no link is followed anywhere.
+
+        Raises:
+            OSError: as openat2(2).
+        """
+        resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (0 if links else RESOLVE_NO_SYMLINKS)
+        if not self.kernel:
+            return walk(self.calls, self.fd, path, flags, resolve)
+        for _ in range(_RETRIES):
+            try:
+                return self.calls.beneath(self.fd, path, flags, resolve)
+            except BlockingIOError:
+                continue
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    def canonical(self, handle: int) -> str:
+        """Return the path of an open handle at this moment, relative to the root; `.` for the root itself.
+
+        Raises:
+            FileNotFoundError: the inode has no name any more.
+            Refusal: `file.outside`, `workspace.gone`.
+        """
+        here = os.readlink(b"/proc/self/fd/%d" % handle)
+        root = os.readlink(b"/proc/self/fd/%d" % self.fd)
+        if here.endswith(b" (deleted)") and os.fstat(handle).st_nlink == 0:
+            self.alive()
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        if here == root:
+            return "."
+        prefix = root if root.endswith(b"/") else root + b"/"
+        if not here.startswith(prefix):
+            raise outside(os.fsdecode(here.rpartition(b"/")[2]))
+        return os.fsdecode(here[len(prefix) :])
+
+    def alive(self) -> None:
+        """Refuse `workspace.gone` when the root was removed."""
+        if os.fstat(self.fd).st_nlink == 0:
+            raise gone()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What a path leads to. `handle` is an `O_PATH` handle of it, or of the deepest directory that does exist."""
+
+    handle: int
+    asked: str
+    path: str
+    status: os.stat_result | None
+    missing: tuple[bytes, ...] = ()
+    """Names beneath `handle` that do not exist."""
+    dangling: bool = False
+    """`asked` is a link; `path` is where it leads, and nothing is there."""
+
+    def place(self, digest: str | None = None) -> Place:
+        """Return the spot as the facts of a call."""
+        if self.status is None:
+            return Place(asked=self.asked, path=self.path, kind="missing")
+        return placed(self.asked, self.path, self.status, digest)
+
+
+def placed(asked: str, path: str, status: os.stat_result, digest: str | None) -> Place:
+    """Return the place of an existing inode."""
+    return Place(
+        asked=asked,
+        path=path,
+        kind=kind_of(status.st_mode),
+        size=status.st_size,
+        mode=stat.S_IMODE(status.st_mode),
+        links=status.st_nlink,
+        digest=digest,
+    )
+
+
+def relative(base: Base, path: str) -> bytes:
+    """Return `path` as bytes relative to the root; an absolute path must be the root or beneath it, by component.
+
+    Nothing is expanded: `~`, `$HOME`, `%2e`, `file://` and backslashes are names like any other.
+
+    Raises:
+        Refusal: `args.invalid` for what cannot be a path, `file.outside` for an absolute path elsewhere.
+    """
+    if not path:
+        raise Refusal("args.invalid", "path: expected a path, found ''", hint="Use '.' for the workspace root.")
+    if "\0" in path:
+        raise Refusal("args.invalid", f"path: a path cannot hold a NUL character, found {shown(path)}")
+    try:
+        raw = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise Refusal("args.invalid", f"path: {shown(path)} holds half a character and cannot be a name") from None
+    if raw.startswith(b"/"):
+        raw = _beneath(base, path, raw)
+    if len(raw) > MAX_PATH or any(len(part) > MAX_NAME for part in raw.split(b"/")):
+        raise fault(OSError(errno.ENAMETOOLONG, ""), path, "read")
+    return raw
+
+
+def _beneath(base: Base, path: str, raw: bytes) -> bytes:
+    parts = [part for part in raw.split(b"/") if part not in {b"", b"."}]
+    for root in (base.root, base.given):
+        head = [part for part in root.split(b"/") if part]
+        if parts[: len(head)] == head:
+            tail = b"/".join(parts[len(head) :]) or b"."
+            return tail + b"/" if raw.endswith((b"/", b"/.")) else tail
+    raise outside(path)
+
+
+@contextmanager
+def resolve(base: Base, path: str) -> Generator[Spot]:
+    """Yield what `path` leads to, links followed; the handle is closed at the end.
+
+    Raises:
+        Refusal: `file.outside`, `file.missing` for a path that can never exist, `file.not_directory`, `file.denied`,
+            `args.invalid`, `workspace.gone`.
+    """
+    spot = _resolve(base, path, relative(base, path))
+    try:
+        yield spot
+    finally:
+        base.calls.release(spot.handle)
+
+
+def _resolve(base: Base, path: str, raw: bytes) -> Spot:
+    for _ in range(_AGAIN):
+        handle = -1
+        try:
+            handle = base.reach(raw, O_PATH)
+            return Spot(handle, path, base.canonical(handle), os.fstat(handle))
+        except FileNotFoundError:
+            if handle >= 0:
+                base.calls.release(handle)
+                continue
+            spot = _absent(base, path, raw)
+            if spot is not None:
+                return spot
+        except BaseException as error:
+            if handle >= 0:
+                base.calls.release(handle)
+            if isinstance(error, OSError):
+                raise fault(error, path, "read") from None
+            raise
+    raise fault(OSError(errno.EAGAIN, ""), path, "read")
+
+
+def _absent(base: Base, path: str, raw: bytes) -> Spot | None:
+    """Find the deepest directory that exists; None when the path came to exist meanwhile."""
+    base.alive()
+    parts = [part for part in raw.split(b"/") if part not in {b"", b"."}]
+    if _climbs(parts):
+        raise outside(path)
+    for count in range(len(parts) - 1, -1, -1):
+        try:
+            handle = base.reach(b"/".join(parts[:count]) or b".", O_PATH | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise fault(error, path, "read") from None
+        try:
+            return _beside(base, path, handle, tuple(parts[count:]), raw)
+        except BaseException:
+            base.calls.release(handle)
+            raise
+    return None
+
+
+def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], raw: bytes) -> Spot | None:
+    """Return the spot of the names `rest` missing in the directory `handle`, which it takes over or closes."""
+    try:
+        found = base.calls.stat(handle, rest[0])
+    except FileNotFoundError:
+        found = None
+    here = base.canonical(handle)
+    if found is not None:
+        target = os.readlink(rest[0], dir_fd=handle) if stat.S_ISLNK(found.st_mode) else None
+        base.calls.release(handle)
+        return None if target is None else _dangling(base, path, here, target, alone=raw.endswith(rest[-1:]))
+    if b".." in rest:
+        base.calls.release(handle)
+        raise Refusal("file.missing", f"{shown(path)} does not exist", hint="A directory on the way is missing.")
+    name = os.fsdecode(b"/".join(rest))
+    return Spot(handle, path, name if here == "." else f"{here}/{name}", None, rest)
+
+
+def _climbs(parts: list[bytes]) -> bool:
+    depth = 0
+    for part in parts:
+        depth += -1 if part == b".." else 1
+        if depth < 0:
+            return True
+    return False

@@ -1,0 +1,197 @@
+"""Reading whole files: bytes, digests, and windows of lines below the whole-file cap."""
+
+import hashlib
+import os
+import re
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from itertools import islice
+
+from toolcrib.host.workspace.base import Base, Spot, placed, resolve
+from toolcrib.host.workspace.faults import fault, not_regular, shown
+from toolcrib.host.workspace.kinds import kind_of_content
+from toolcrib.host.workspace.lines import Sheet, View
+from toolcrib.host.workspace.near import missing
+from toolcrib.host.workspace.stream import stream
+from toolcrib.ports.files import Loaded, Window
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.facts import Place
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.text import LINE_BREAK, decode, looks_binary
+
+BLOCK = 1 << 20
+"""Bytes read at once."""
+_TRIES = 5  # a file that is written at every look is not worth more
+
+
+def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None) -> Place:
+    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size)."""
+    with resolve(base, path) as spot:
+        if spot.path not in scope.writes:
+            permit_read(scope, spot)
+        found = spot.place()
+        if not digest or found.kind != "file" or (most is not None and found.size > most):
+            return found
+        with opened(base, spot) as handle:
+            for _ in range(_TRIES):
+                before = os.fstat(handle)
+                value = hashed(handle)
+                after = os.fstat(handle)
+                if _same(before, after):
+                    return placed(path, spot.path, after, value)
+    raise _restless(path)
+
+
+def load(base: Base, scope: Scope, path: str, *, most: int) -> Loaded:
+    """Read a whole regular file of at most `most` bytes."""
+    with readable(base, scope, path) as (spot, handle):
+        status, data = _whole(handle, path, most)
+        digest = of_bytes(data)
+        return Loaded(place=placed(path, spot.path, status, digest), data=data, digest=digest)
+
+
+def window(base: Base, scope: Scope, path: str, view: View) -> Window:
+    """Read some lines of a text file; above the whole-file cap only what is needed is scanned."""
+    with readable(base, scope, path) as (spot, handle):
+        cap = base.settings.edit_bytes
+        if os.fstat(handle).st_size > cap:
+            return stream(handle, spot, view)
+        status, data = _whole(handle, path, cap)
+    if looks_binary(data):
+        raise binary(path, len(data), data[:512])
+    digest = of_bytes(data)
+    text = decode(data)
+    sheet = Sheet(view)
+    total = _count(text.text)
+    first = view.offset if view.offset > 0 else max(1, total + view.offset + 1)
+    for line in islice(_lines(text.text), first - 1, None):
+        if not sheet.add(line, first + len(sheet.lines)):
+            break
+    return Window(
+        place=placed(path, spot.path, status, digest),
+        lines=tuple(sheet.lines),
+        first=first,
+        total_lines=total,
+        digest=digest,
+        encoding=text.encoding,
+        ending=text.ending,
+        clipped=tuple(sheet.clipped),
+        more=first - 1 + len(sheet.lines) < total,
+    )
+
+
+@contextmanager
+def readable(base: Base, scope: Scope, path: str) -> Generator[tuple[Spot, int]]:
+    """Yield the spot of a regular file that may be shown, and a handle to read it.
+
+    A FIFO, socket or device is refused by its `O_PATH` handle, so it is never opened.
+    """
+    with resolve(base, path) as spot:
+        permit_read(scope, spot)
+        if spot.status is None:
+            raise missing(base, scope, spot)
+        kind = spot.place().kind
+        if kind != "file":
+            raise not_regular(path, kind)
+        with opened(base, spot) as handle:
+            yield spot, handle
+
+
+@contextmanager
+def opened(base: Base, spot: Spot) -> Generator[int]:
+    """Yield a handle to read the regular file at `spot`."""
+    try:
+        handle = base.calls.again(spot.handle, os.O_RDONLY)
+    except OSError as error:
+        raise fault(error, spot.asked, "read") from None
+    try:
+        yield handle
+    except OSError as error:
+        raise fault(error, spot.asked, "read") from None
+    finally:
+        base.calls.release(handle)
+
+
+def permit_read(scope: Scope, spot: Spot) -> None:
+    """Refuse `file.denied` when the path may not be shown to the caller."""
+    if not scope.shows(spot.path):
+        raise Refusal(
+            "file.denied",
+            f"a rule does not allow reading {shown(spot.asked)}",
+            hint="Work without it, or ask the person to change the rule.",
+        )
+
+
+def hashed(handle: int) -> str:
+    """Return the digest of the file from its start, read in blocks."""
+    total = hashlib.sha256()
+    at = 0
+    while block := os.pread(handle, BLOCK, at):
+        total.update(block)
+        at += len(block)
+    return total.hexdigest()
+
+
+def binary(path: str, size: int, head: bytes) -> Refusal:
+    """Return the refusal of a file that is not text."""
+    return Refusal(
+        "file.binary",
+        f"expected text at {shown(path)}, found binary content: {kind_of_content(head)}, {size:,} bytes",
+        hint="Use a program that understands the format.",
+    )
+
+
+def _whole(handle: int, path: str, most: int) -> tuple[os.stat_result, bytes]:
+    for _ in range(_TRIES):
+        before = os.fstat(handle)
+        if before.st_size > most:
+            raise Refusal(
+                "file.too_large",
+                f"expected at most {most:,} bytes at {shown(path)}, found {before.st_size:,}",
+                hint="Read it in windows of lines, or search it.",
+            )
+        data = _read(handle, before.st_size)
+        after = os.fstat(handle)
+        if _same(before, after) and len(data) == after.st_size:
+            return after, data
+    raise _restless(path)
+
+
+def _read(handle: int, size: int) -> bytes:
+    data = os.pread(handle, size + 1, 0)
+    if len(data) >= size:
+        return data
+    parts = [data]
+    at = len(data)
+    while at <= size and (block := os.pread(handle, size + 1 - at, at)):
+        parts.append(block)
+        at += len(block)
+    return b"".join(parts)
+
+
+def _same(before: os.stat_result, after: os.stat_result) -> bool:
+    return before.st_size == after.st_size and before.st_mtime_ns == after.st_mtime_ns
+
+
+def _restless(path: str) -> Refusal:
+    return Refusal(
+        "file.stale",
+        f"{shown(path)} kept changing while it was read, {_TRIES} times",
+        hint="Wait until whatever writes it is done, then repeat the call.",
+    )
+
+
+def _count(text: str) -> int:
+    breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return breaks + (bool(text) and not text.endswith(("\n", "\r")))
+
+
+def _lines(text: str) -> Iterator[str]:
+    start = 0
+    each: re.Match[str]
+    for each in LINE_BREAK.finditer(text):
+        yield text[start : each.start()]
+        start = each.end()
+    if start < len(text):
+        yield text[start:]

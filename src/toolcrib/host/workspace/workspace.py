@@ -1,0 +1,210 @@
+"""One open workspace: the root handle and what is bound to it."""
+
+import errno
+import os
+import stat
+from collections.abc import Mapping, Sequence
+
+from toolcrib.host.workspace import read, remove, write
+from toolcrib.host.workspace.base import Base, relative
+from toolcrib.host.workspace.calls import O_PATH, RESOLVE_BENEATH, Calls
+from toolcrib.host.workspace.faults import fault, kind_of, not_regular
+from toolcrib.host.workspace.files import Bound
+from toolcrib.host.workspace.guard import guard
+from toolcrib.host.workspace.sweep import Swept, sweep
+from toolcrib.ports.files import Files, Loaded, Written
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.errors import WorkspaceError
+from toolcrib.terms.facts import Place
+from toolcrib.terms.settings import FileSettings
+
+
+class Workspace:
+    """A directory and everything beneath it. The methods that are not async block; call them from a worker thread."""
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+
+    @classmethod
+    def open(
+        cls, root: str, *, settings: FileSettings, protected: Sequence[str] = (), calls: Calls | None = None
+    ) -> "Workspace":
+        """Open the directory `root`, which may be a link to one.
+
+        Raises:
+            WorkspaceError: it does not exist, is not a directory, cannot be opened, or /proc is not mounted.
+        """
+        given = os.fsencode(os.path.abspath(root))
+        doors = calls or Calls()
+        try:
+            handle = os.open(given, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except NotADirectoryError:
+            raise WorkspaceError(f"{root!r} is not a directory", hint="Name a directory.") from None
+        except (OSError, ValueError) as error:
+            why = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
+            raise WorkspaceError(f"cannot open {root!r}: {why}", hint="Name a directory that exists.") from None
+        try:
+            path = os.readlink(b"/proc/self/fd/%d" % handle)
+            umask = _umask()
+        except OSError:
+            os.close(handle)
+            raise WorkspaceError("/proc is not mounted", hint="Mount /proc: real paths are read from it.") from None
+        kernel = _has_openat2(doors, handle)
+        return cls(
+            Base(
+                fd=handle,
+                root=path,
+                given=given,
+                calls=doors,
+                settings=settings,
+                guard=guard(protected),
+                umask=umask,
+                kernel=kernel,
+            )
+        )
+
+    @property
+    def root(self) -> str:
+        """The absolute path of the root when it was opened, links resolved."""
+        return os.fsdecode(self._base.root)
+
+    @property
+    def fd(self) -> int:
+        """The root handle. It stays the workspace's own: do not close it."""
+        return self._base.fd
+
+    @property
+    def confined_by(self) -> str:
+        """Which call keeps paths beneath the root: `openat2`, or `walk` where it is missing."""
+        return "openat2" if self._base.kernel else "walk"
+
+    def within(self, scope: Scope) -> Files:
+        """Return the files as one call may touch them."""
+        return Bound(self._base, scope)
+
+    def relative(self, path: str) -> str:
+        """Return `path` as text relative to the root, links not yet followed.
+
+        Raises:
+            Refusal: `args.invalid`, `file.outside`.
+        """
+        return os.fsdecode(relative(self._base, path))
+
+    def open_directory(self, path: str) -> int:
+        """Open the directory at `path` for listing; the caller closes the handle.
+
+        Raises:
+            Refusal: `file.missing`, `file.not_directory`, `file.outside`, `file.denied`, `workspace.gone`.
+        """
+        return self._open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def open_file(self, path: str) -> int:
+        """Open the regular file at `path` for reading; the caller closes the handle.
+
+        Raises:
+            Refusal: also `file.not_regular`.
+        """
+        handle = self._open(path, O_PATH)
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise not_regular(path, kind_of(status.st_mode))
+            return self._base.calls.again(handle, os.O_RDONLY)
+        except OSError as error:
+            raise fault(error, path, "read") from None
+        finally:
+            self._base.calls.release(handle)
+
+    def canonical(self, handle: int) -> str:
+        """Return the path of an open handle now, relative to the root; `.` for the root.
+
+        Raises:
+            FileNotFoundError: the inode has no name any more.
+            Refusal: `file.outside`, `workspace.gone`.
+        """
+        return self._base.canonical(handle)
+
+    def protects(self, path: str) -> bool:
+        """Tell whether the canonical `path` is protected by its spelling. A write checks the inode too."""
+        return self._base.guard.names_protected(path)
+
+    def place(self, path: str, *, digest: bool = False) -> Place:
+        """Resolve `path` as `Files.place`, whatever a rule says of it; with `digest`, hash a file of any size."""
+        return read.place(self._base, Scope(), path, digest=digest, most=None)
+
+    def load(self, path: str, *, most: int) -> Loaded:
+        """Read a whole file as `Files.load`, whatever a rule says of it."""
+        return read.load(self._base, Scope(), path, most=most)
+
+    def link_text(self, path: str) -> str | None:
+        """Return the text of the symbolic link at `path`; None when it is none."""
+        try:
+            handle = self._base.reach(relative(self._base, path), O_PATH | os.O_NOFOLLOW)
+        except OSError:
+            return None
+        try:
+            return os.fsdecode(os.readlink(b"", dir_fd=handle))
+        except OSError:
+            return None
+        finally:
+            self._base.calls.release(handle)
+
+    def put(self, scope: Scope, put: write.Put) -> Written:
+        """Write as `Files.write`; with `put.forced` a read-only file too."""
+        return write.write(self._base, scope, put)
+
+    def remove(self, scope: Scope, path: str, *, expect: str | None) -> None:
+        """Remove as `Files.remove`, a read-only file too."""
+        remove.remove(self._base, scope, path, expect=expect, forced=True)
+
+    def unmake(self, path: str) -> bool:
+        """Remove the directory at the canonical `path` if it is empty; tell whether it was."""
+        return remove.unmake(self._base, path)
+
+    def sweep(self, call_id: str, paths: Sequence[str], pre: Mapping[str, str | None]) -> tuple[str, ...]:
+        """Clear what a dead call left beside `paths`, and return what was kept aside as another program's.
+
+        A path above another of `paths` is a directory that the call had to create; it goes when it is empty.
+        """
+        swept = self.clear(call_id, paths, pre)
+        return tuple(each.path for each in swept if each.found == "kept")
+
+    def clear(self, call_id: str, paths: Sequence[str], pre: Mapping[str, str | None]) -> tuple[Swept, ...]:
+        """Clear as `sweep`, and return everything that was found."""
+        above = parents_among(paths)
+        files = [path for path in paths if path not in above]
+        return sweep(self._base, call_id, files, pre, [path for path in above if pre.get(path) is None])
+
+    def close(self) -> None:
+        """Close the root handle."""
+        os.close(self._base.fd)
+
+    def _open(self, path: str, flags: int) -> int:
+        try:
+            return self._base.reach(relative(self._base, path), flags)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError):
+                self._base.alive()
+            raise fault(error, path, "read") from None
+
+
+def parents_among(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `paths` that lie above another of them, deepest first."""
+    above = {path for path in paths if any(other.startswith(f"{path}/") for other in paths)}
+    return tuple(sorted(above, key=lambda path: (-path.count("/"), path)))
+
+
+def _has_openat2(calls: Calls, handle: int) -> bool:
+    try:
+        calls.release(calls.beneath(handle, b".", O_PATH, RESOLVE_BENEATH))
+    except OSError as error:
+        if error.errno in {errno.ENOSYS, errno.EPERM}:
+            return False
+        raise
+    return True
+
+
+def _umask() -> int:
+    """Return the umask without changing it: proc_pid_status(5), field `Umask`, since Linux 4.7."""
+    with open("/proc/self/status", "rb") as status:
+        return next((int(line.split()[1], 8) for line in status if line.startswith(b"Umask:")), 0o077)
