@@ -1,0 +1,207 @@
+"""The store directory: opened once by each process, checked before it is trusted, never silently replaced."""
+
+import os
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from toolcrib.ports.clock import Clock
+from toolcrib.store.approvals import Approvals
+from toolcrib.store.artifacts import Artifacts
+from toolcrib.store.blobs import Blobs
+from toolcrib.store.database import RESTORE, Fault, Link, Mode, damage
+from toolcrib.store.grants import Grants
+from toolcrib.store.jobs import Jobs
+from toolcrib.store.lanes import Lane, Reader, reading
+from toolcrib.store.leases import Leases
+from toolcrib.store.ledger import Ledger
+from toolcrib.store.mark import Mark
+from toolcrib.store.migrations import MIGRATIONS, inspect, migrate
+from toolcrib.store.owners import FOLDER, Owners
+from toolcrib.store.shelf import Shelf
+from toolcrib.store.tape import Tape
+from toolcrib.store.writer import Writer
+from toolcrib.terms.errors import StoreError
+
+DATABASE = "store.db"
+"""The database file in the store directory."""
+
+READERS = 2
+"""Threads that read."""
+
+SMALL = 4 << 20
+"""Database size, bytes, up to which every opening checks it; a larger one is checked after an unclean stop."""
+
+
+class Store:
+    """Everything durable, behind the ports. Close it, or the next opening takes this process for one that crashed."""
+
+    def __init__(self, base: "_Base", clock: Clock) -> None:
+        self._base = base
+        self.read_only = base.mode != "write"
+        """Whether the file system does not let the store be written: reads work, appends are refused."""
+        self._writer = None if base.link is None else Writer(Ledger(base.link, clock), base.mark)
+        self._reader: Reader = Lane("reader", READERS, reading(base.reader))
+        self.tape = Tape(self._writer, self._reader, base.reader, base.mark.read)
+        self.jobs = Jobs(self._reader)
+        leases = Leases(self._writer, self._reader, base.owners, clock)
+        self.approvals = Approvals(self._writer, self._reader, leases, clock)
+        self.grants = Grants(self._writer, self._reader, clock)
+        self.blobs = Blobs(self._writer, self._reader, base.shelf)
+        self.artifacts = Artifacts(self._writer, self._reader, self.blobs, base.shelf)
+
+    @classmethod
+    def open(cls, directory: str, *, clock: Clock) -> Self:
+        """Open the store in `directory`, which is made if it is missing.
+
+        Raises:
+            StoreError: it is damaged, foreign, newer than this version, or cannot be opened; nothing was changed.
+        """
+        base = _Base(os.path.realpath(directory))
+        try:
+            base.open()
+            return cls(base, clock)
+        except (Fault, OSError) as fault:
+            base.close()
+            raise damage(fault) from fault
+        except StoreError:
+            base.close()
+            raise
+
+    @property
+    def owner(self) -> str:
+        """This process's id in the store, empty for a store that was opened read-only."""
+        return self._base.owners.me
+
+    @property
+    def trouble(self) -> str:
+        """Why the last write failed, empty once one succeeds."""
+        return self._writer.trouble if self._writer else ""
+
+    def dead_owners(self) -> tuple[str, ...]:
+        """Return the owners whose process ended without closing the store."""
+        return self._base.owners.dead()
+
+    def forget_owner(self, owner: str) -> bool:
+        """Forget a dead owner once its jobs are closed; False when it lives or is not known."""
+        return self._base.owners.forget(owner)
+
+    def close(self) -> None:
+        """Commit what waits and let go of everything; closing again does nothing."""
+        self._reader.close()
+        if self._writer is not None:
+            self._writer.close()
+        self._base.close()
+
+
+class _Base:
+    """The handles of one open store, each checked before the next is opened."""
+
+    folder: int
+    link: Link | None
+    mark: Mark
+    owners: Owners
+    shelf: Shelf
+
+    def __init__(self, path: str) -> None:
+        self.database = f"{path}/{DATABASE}"
+        self.mode: Mode = "write"
+        self._path = path
+        self._handles = ExitStack()
+
+    def open(self) -> None:
+        """Open and check everything, in the order in which it may be trusted."""
+        Path(self._path).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._handles.callback(os.close, self.folder)
+        names = {entry.name for entry in os.scandir(self.folder)}
+        writable = not os.fstatvfs(self.folder).f_flag & os.ST_RDONLY and os.access(self._path, os.W_OK)
+        self._claim(names, writable=writable)
+        self.mark = Mark(self.folder, writable=writable)
+        self._handles.callback(self.mark.close)
+        # Before the database is looked at: another process may be appending meanwhile.
+        known = self.mark.read()
+        link = self._connect(writable=writable)
+        self._check(link, known, fresh=FOLDER not in names, writable=writable)
+        self.link = link if writable else None
+        if not writable:
+            link.close()
+        self.owners = Owners.open(self.folder, writable=writable)
+        self._handles.callback(self.owners.close)
+        self.shelf = Shelf(self.folder, self.owners.me, writable=writable)
+        self._handles.callback(self.shelf.close)
+        if writable:
+            self.shelf.sweep(self.owners.is_dead)
+
+    def reader(self) -> Link:
+        """Return a new connection that only reads."""
+        return Link.open(self.database, "read" if self.mode == "write" else self.mode)
+
+    def close(self) -> None:
+        """Close every handle that was opened, the last one first."""
+        self._handles.close()
+
+    def _check(self, link: Link, known: int, *, fresh: bool, writable: bool) -> None:
+        version = inspect(link)
+        if version == 0 and not fresh:
+            _demand("it is empty, and it was not before")
+        if version and (os.stat(DATABASE, dir_fd=self.folder).st_size <= SMALL or self._was_unclean()):
+            _demand(link.check())
+        if writable:
+            link.use_wal()
+            migrate(link)
+        elif version < len(MIGRATIONS):
+            raise StoreError(
+                f"the store has the old version {version} and is on a read-only file system",
+                hint="Start once with it mounted writable, so that it can be upgraded.",
+            )
+        head = link.number("SELECT max(seq) FROM entries")
+        _demand("" if head >= known else f"its tape ends at entry {head}, and {known} were acknowledged")
+
+    def _claim(self, names: set[str], *, writable: bool) -> None:
+        held = os.fstat(self.folder)
+        if held.st_uid != os.geteuid():
+            raise StoreError(
+                "the store directory belongs to another user", hint="Point the state directory at one of your own."
+            )
+        if DATABASE not in names:
+            if names:
+                raise StoreError(
+                    f"the store directory holds other things and no database ({DATABASE!r} is missing)",
+                    hint="Point the state directory at an empty place, or restore it from a backup.",
+                )
+            os.close(os.open(DATABASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.folder))
+        if writable and stat.S_IMODE(held.st_mode) & 0o077:
+            os.fchmod(self.folder, 0o700)
+
+    def _connect(self, *, writable: bool) -> Link:
+        if writable:
+            link = Link.open(self.database, "write")
+            self._handles.callback(link.close)
+            return link
+        self.mode = "read"
+        link = Link.open(self.database, "read")
+        try:
+            link.number("PRAGMA user_version")
+        except Fault:
+            # No log and no place to make one: on a read-only mount nothing can change under us.
+            link.close()
+            self.mode = "frozen"
+            return Link.open(self.database, "frozen")
+        return link
+
+    def _was_unclean(self) -> bool:
+        before = Owners.open(self.folder, writable=False)
+        try:
+            return bool(before.dead())
+        finally:
+            before.close()
+
+
+def _demand(problem: str) -> None:
+    if problem:
+        raise StoreError(
+            f"the store's database is damaged: {problem}",
+            hint=RESTORE,
+        )
