@@ -1,0 +1,259 @@
+"""The catalog: one immutable list with two projections, what a provider renders and what the line dispatches to."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from toolcrib.catalog import dialects
+from toolcrib.catalog import order as ordering
+from toolcrib.catalog.dialects import DEFAULT, Dialect
+from toolcrib.catalog.entry import Entry, Missing, State
+from toolcrib.catalog.naming import mint
+from toolcrib.catalog.profile import Profile
+from toolcrib.catalog.shapes import Shape
+from toolcrib.catalog.views import Teller, View
+from toolcrib.terms.descriptor import Descriptor
+from toolcrib.terms.digest import of_json
+from toolcrib.terms.names import nearest
+from toolcrib.terms.outcome import Fields
+from toolcrib.terms.tool import Tool
+
+FullyDenied = Callable[[str, Descriptor], str | None]
+"""Says why no call of a tool could be answered with anything but deny; None where one could."""
+
+Unavailable = Mapping[str, str] | Callable[[str, Tool], str | None]
+"""Name to why the tool cannot run ("needs a store"), or a function that says so."""
+
+Spoken = Mapping[str, tuple[tuple[Shape, Entry], ...]]
+"""The shown names of one dialect in catalog order, each with the tools behind it in the order of their shapes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalog:
+    """Every declared tool, in order. A pure function of its declarations: same declarations, same order, same bytes."""
+
+    entries: tuple[Entry, ...]
+
+    @staticmethod
+    def build(
+        tools: Sequence[Tool],
+        *,
+        order: Sequence[str] | None = None,
+        disabled: Collection[str] = frozenset(),
+        unavailable: Unavailable | None = None,
+        fully_denied: FullyDenied | None = None,
+        servers: Collection[str] = (),
+    ) -> "Catalog":
+        """Return the catalog of `tools`; `servers` are the configured MCP servers, up or down.
+
+        Raises:
+            ConfigError: two names meet (`naming.ClashError`, with the origins), or the order is not one.
+        """
+        minted = mint([(tool.descriptor.origin, tool.descriptor.raw_name) for tool in tools])
+        named = {minted[tool.descriptor.origin, tool.descriptor.raw_name]: tool for tool in tools}
+        if order is not None:
+            ordering.check(order, known=named, servers=servers)
+        why_not = _Reasons(disabled, unavailable, fully_denied, frozenset(named))
+        return Catalog(entries=tuple(why_not.entry(name, named[name]) for name in ordering.arrange(named, order)))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over every entry: name, digests, state and order."""
+        return of_json(
+            [[each.name, each.descriptor.digest, each.descriptor.text_digest, each.state] for each in self.entries]
+        )
+
+    @cached_property
+    def named(self) -> Mapping[str, Entry]:
+        """Every entry by its minted name."""
+        return {entry.name: entry for entry in self.entries}
+
+    def is_read_only(self, name: str) -> bool:
+        """Tell whether `name` is a built-in of kind read; only that lets calls run side by side."""
+        entry = self.named.get(name)
+        return entry is not None and entry.descriptor.origin.kind == "builtin" and entry.descriptor.kind == "read"
+
+    def find(
+        self,
+        name: str,
+        *,
+        dialect: str = DEFAULT,
+        without: Collection[str] = frozenset(),
+        person: bool = False,
+        args: Mapping[str, Any] | None = None,
+        only: Collection[str] | None = None,
+    ) -> Entry | Missing:
+        """Return the tool that a caller means by `name`, or why it has none.
+
+        `args` choose among tools that share a name. A tool for people is unknown to everyone who is not a `person`. A
+        tool that the rules deny is found: judging it says which rule.
+
+        Raises:
+            ConfigError: there is no such dialect.
+        """
+        candidates = [
+            (shape, entry) for shape, entry in self._spoken(dialect).get(name, ()) if person or not _is_personal(entry)
+        ]
+        if not candidates:
+            return self._unknown(name, dialect, person=person)
+        if any(shape.choice for shape, _ in candidates):
+            taken = [pair for pair in candidates if pair[0].takes(args or {})]
+            if not taken:
+                return _unchosen(name, candidates)
+            candidates = taken
+        _, entry = candidates[0]
+        if not Profile(without=frozenset(without), only=None if only is None else frozenset(only)).allows(
+            name, entry.name
+        ):
+            return Missing(
+                refusal="tool.not_in_profile",
+                message=f"{name} is switched off for this turn",
+                hint="do it another way, or ask the person to allow it",
+            )
+        return _usable(name, entry)
+
+    def view(
+        self,
+        *,
+        dialect: str = DEFAULT,
+        without: Collection[str] = frozenset(),
+        only: Collection[str] | None = None,
+    ) -> View:
+        """Return the visible tools as `dialect` shows them, less what the profile takes away.
+
+        Raises:
+            ConfigError: there is no such dialect.
+        """
+        profile = Profile(without=frozenset(without), only=None if only is None else frozenset(only))
+        offered = {
+            name: [(shape, entry) for shape, entry in pairs if _offered(entry, name, profile)]
+            for name, pairs in self._spoken(dialect).items()
+        }
+        names = {entry.name: name for name, pairs in offered.items() for _, entry in pairs}
+        teller = Teller(dialects.dialect(dialect), names)
+        items = tuple(teller.shown(name, pairs) for name, pairs in offered.items() if pairs)
+        return View(dialect=dialect, items=items)
+
+    def unknown(self, names: Collection[str], *, dialect: str = DEFAULT) -> tuple[str, ...]:
+        """Return which of `names` name no tool, canonically or in the dialect: a typo in a profile narrows nothing."""
+        spoken = self._spoken(dialect)
+        return tuple(sorted(name for name in names if name not in self.named and name not in spoken))
+
+    def roster(self, *, dialect: str = DEFAULT, without: Collection[str] = frozenset()) -> tuple[Fields, ...]:
+        """Return every tool that the dialect has, visible or not: name, canonical, surface, state, why and digest."""
+        teller = Teller(
+            dialects.dialect(dialect), {entry.name: "" for entry in self.entries if entry.state == "visible"}
+        )
+        profile = Profile(without=frozenset(without))
+        rows: list[Fields] = []
+        for name, pairs in self._spoken(dialect).items():
+            for _, entry in pairs:
+                out = entry.state == "visible" and not profile.allows(name, entry.name)
+                rows.append(
+                    {
+                        "name": name,
+                        "canonical": entry.name,
+                        "surface": teller.surface(entry),
+                        "state": "disabled" if out else entry.state,
+                        "why": "not in the profile" if out else entry.why,
+                        "digest": entry.descriptor.digest,
+                    }
+                )
+        return tuple(rows)
+
+    def _spoken(self, name: str) -> Spoken:
+        """Return the shown names of a dialect in catalog order, each with its tools in the order of the shapes."""
+        index: dict[str, Spoken] = self._indexes
+        if name not in index:
+            index[name] = _index(dialects.dialect(name), self.entries)
+        return index[name]
+
+    @cached_property
+    def _indexes(self) -> dict[str, Spoken]:
+        """Each dialect's index, made at its first use and a function of the entries alone."""
+        return {}
+
+    def _unknown(self, name: str, dialect: str, *, person: bool) -> Missing:
+        known = [
+            shown
+            for shown, pairs in self._spoken(dialect).items()
+            if any(entry.state == "visible" or (person and _is_personal(entry)) for _, entry in pairs)
+        ]
+        near = nearest(name, known)
+        return Missing(
+            refusal="tool.unknown",
+            message=f"no tool is called {name[:200]!r}",
+            hint=f"did you mean {', '.join(near)}?" if near else f"known tools: {', '.join(known[:40])}",
+        )
+
+
+def _index(spoken: Dialect, entries: Sequence[Entry]) -> Spoken:
+    rank = {id(shape): place for place, shape in enumerate(spoken.shapes)}
+    found: dict[str, list[tuple[Shape, Entry]]] = {}
+    for entry in entries:
+        shape = spoken.shape_of(entry.name, builtin=entry.descriptor.origin.kind == "builtin")
+        if shape is not None:
+            said = replace(entry, aliases={str(name): str(alias) for name, alias in spoken.aliases.items()})
+            found.setdefault(shape.name, []).append((shape, said))
+    return {name: tuple(sorted(pairs, key=lambda pair: rank.get(id(pair[0]), -1))) for name, pairs in found.items()}
+
+
+def _is_personal(entry: Entry) -> bool:
+    return entry.descriptor.person_only
+
+
+def _offered(entry: Entry, name: str, profile: Profile) -> bool:
+    return entry.state == "visible" and profile.allows(name, entry.name)
+
+
+def _usable(name: str, entry: Entry) -> Entry | Missing:
+    if entry.state == "disabled":
+        return Missing(
+            refusal="tool.disabled",
+            message=f"{name} is disabled",
+            hint=f"a person can run `toolcrib tools enable {entry.name}`",
+        )
+    if entry.state == "unavailable":
+        return Missing(refusal="tool.unavailable", message=f"{name} is unavailable: it {entry.why}")
+    return entry
+
+
+def _unchosen(name: str, candidates: Sequence[tuple[Shape, Entry]]) -> Missing:
+    choices: dict[str, list[str]] = {}
+    for shape, _ in candidates:
+        if shape.choice is not None and shape.choice[1] not in choices.setdefault(shape.choice[0], []):
+            choices[shape.choice[0]].append(shape.choice[1])
+    wanted = "; ".join(f"{argument}: expected one of {', '.join(values)}" for argument, values in choices.items())
+    return Missing(refusal="args.invalid", message=wanted, hint=f"{name} does what that argument says")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reasons:
+    """Why a tool is not offered, the first reason that holds."""
+
+    disabled: Collection[str]
+    unavailable: Unavailable | None
+    fully_denied: FullyDenied | None
+    names: frozenset[str]
+
+    def entry(self, name: str, tool: Tool) -> Entry:
+        state, why = self._state(name, tool)
+        return Entry(name=name, tool=tool, state=state, why=why)
+
+    def _state(self, name: str, tool: Tool) -> tuple[State, str]:
+        if name in self.disabled:
+            return "disabled", "disabled"
+        if (why := self._cannot(name, tool)) is not None:
+            return "unavailable", why
+        if self.fully_denied is not None and (why := self.fully_denied(name, tool.descriptor)) is not None:
+            return "denied", why
+        if tool.descriptor.person_only:
+            return "person only", "called by people, offered to no model"
+        return "visible", ""
+
+    def _cannot(self, name: str, tool: Tool) -> str | None:
+        if self.unavailable is None or callable(self.unavailable):
+            return self.unavailable(name, tool) if self.unavailable else None
+        raw = tool.descriptor.raw_name
+        return self.unavailable.get(name, None if raw in self.names else self.unavailable.get(raw))
