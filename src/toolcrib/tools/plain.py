@@ -1,0 +1,48 @@
+"""Text that any reader can take: valid Unicode without NUL, bounded, with what was changed or cut said in place."""
+
+import re
+
+from toolcrib.terms.digest import CITE
+
+_UNFIT = re.compile("[\ud800-\udfff\0]")
+
+
+def printable(text: str) -> str:
+    r"""Return `text` with bytes that are not UTF-8 (surrogate escapes) and NUL shown as `\xNN`."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return _UNFIT.sub(_escape, text)
+
+
+def unfit(text: str) -> bool:
+    """Tell whether `printable` would change `text`."""
+    return not (text.isascii() and "\0" not in text) and _UNFIT.search(text) is not None
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code == 0 or 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code & 0xFF:02x}"
+    return f"\\u{code:04x}"
+
+
+def clip(text: str, most: int) -> str:
+    """Return at most `most` characters of `text`; what was cut is said by its true length."""
+    return text if len(text) <= most else f"{text[:most]}[... {len(text):,} characters in all]"
+
+
+def short(digest: str | None) -> str:
+    """Return as much of a digest as is enough to cite it."""
+    return digest[:CITE] if digest else "none"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `number` with its noun, in the plural unless it is one: "1 line", "2 lines"."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a noun of ours."""
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
