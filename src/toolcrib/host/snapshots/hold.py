@@ -1,0 +1,83 @@
+"""Taking the pre-image of a call's write footprint, and seeing what differs from it later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from toolcrib.host.workspace.workspace import Workspace, parents_among
+from toolcrib.terms.facts import Place
+from toolcrib.terms.outcome import Change
+from toolcrib.terms.records import Checkpoint, Held
+from toolcrib.terms.refusals import Refusal
+
+LARGEST = 64 << 20
+"""Largest file whose pre-image is held, bytes; a call that would replace a larger one does not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One pre-image, and the bytes that the store must make durable before anything runs."""
+
+    held: Held
+    data: bytes | None = None
+
+
+def take(workspace: Workspace, paths: Sequence[str]) -> list[Taken]:
+    """Read what stands at each of `paths` (canonical) and note which directories above them do not exist yet.
+
+    Raises:
+        Refusal: as the reading of a file; `checkpoint.failed` for one that is too large.
+    """
+    found: dict[str, Taken] = {}
+    for path in paths:
+        place = workspace.place(path)
+        if place.kind == "missing":
+            for parent in _above(place.path):
+                if parent not in found and workspace.place(parent).kind == "missing":
+                    found[parent] = Taken(Held(path=parent, kind="missing"))
+        found[place.path] = _take(workspace, place)
+    return list(found.values())
+
+
+def changes(workspace: Workspace, checkpoint: Checkpoint) -> tuple[Change, ...]:
+    """Return which held files are not what they were: other bytes, other permission bits, made or gone."""
+    found: list[Change] = []
+    for held in files_of(checkpoint):
+        now = workspace.place(held.path, digest=True)
+        if now.path != held.path:
+            now = Place(asked=held.path, path=held.path, kind="missing")
+        if (now.kind, now.digest) != (held.kind, held.digest) or (now.kind == "file" and now.mode != held.mode):
+            found.append(Change(held.path, held.digest, now.digest))
+    return tuple(found)
+
+
+def files_of(checkpoint: Checkpoint) -> tuple[Held, ...]:
+    """Return what was held of the footprint itself, without the missing directories above it."""
+    above = directories_of(checkpoint)
+    return tuple(held for held in checkpoint.held if held.path not in above)
+
+
+def directories_of(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Return the directories that did not exist before the call, deepest first."""
+    return parents_among([held.path for held in checkpoint.held])
+
+
+def _take(workspace: Workspace, place: Place) -> Taken:
+    if place.kind != "file":
+        target = workspace.link_text(place.path) if place.kind == "symlink" else None
+        return Taken(Held(path=place.path, kind=place.kind, mode=place.mode, target=target))
+    if place.size > LARGEST:
+        raise Refusal(
+            "checkpoint.failed",
+            f"{place.path!r} has {place.size:,} bytes; a checkpoint holds files of at most {LARGEST:,}",
+            hint="Leave the file as it is, or change it outside of this program.",
+        )
+    loaded = workspace.load(place.path, most=LARGEST)
+    return Taken(
+        Held(path=place.path, kind="file", mode=loaded.place.mode, size=len(loaded.data), digest=loaded.digest),
+        loaded.data,
+    )
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
