@@ -1,0 +1,198 @@
+"""Approve: only for Ask. A yes is bound to the digest of the exact effect, used once, and never made by waiting."""
+
+from dataclasses import dataclass
+
+from toolcrib.engine.kit import Binding, Kit, Policy
+from toolcrib.engine.powers import Circumstances, bind
+from toolcrib.engine.stages import Cleared, Judged, Stop
+from toolcrib.policy.decide import DIALECT, child_refusal
+from toolcrib.policy.grants import pattern_for
+from toolcrib.policy.rules import Allow, Ask
+from toolcrib.ports.ask import Answered, Asker
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.digest import of_json
+from toolcrib.terms.footprint import Footprint
+from toolcrib.terms.names import mint_id
+from toolcrib.terms.records import Approval, Entry, Grant
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.tool import Previewed
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What approving uses besides the kit: the policy of this call and the person at hand, if any."""
+
+    kit: Kit
+    policy: Policy
+    asker: Asker | None
+
+
+async def approve(judged: Judged, desk: Desk) -> Cleared:
+    """Return the cleared call once it is allowed.
+
+    Raises:
+        Stop: `approval.child_unattended`, `approval.denied`, `approval.expired`, `approval.unattended`, or what the
+            preview refuses: a person is never asked about a call that cannot work.
+    """
+    admitted, call = judged.admitted, judged.admitted.flight.call
+    effect = effect_digest(judged, desk)
+    if isinstance(judged.ruling, Allow):
+        if judged.ruling.grant is not None and not await desk.kit.grants.use(judged.ruling.grant):
+            raise Stop(Refusal("approval.expired", "the grant that covered this call was used up", hint="call again"))
+        return Cleared(judged, asked=False, effect=effect)
+    if (refusal := child_refusal(judged.ruling, call.principal, shown=call.tool)) is not None:
+        raise Stop(refusal)
+    preview = await _preview(judged, desk.kit)
+    cleared = Cleared(judged, asked=True, effect=effect, preview=preview)
+    if call.given is not None:
+        await _take_flag(judged, call.given == "deny")
+        return cleared
+    if taken := await desk.kit.approvals.consume(effect=effect, principal=call.principal.id):
+        admitted.flight.pending.append(
+            Entry(
+                stage="answered",
+                call_id=call.id,
+                data={"approval": taken.id, "decision": taken.decision, "consumed": True},
+            )
+        )
+        return cleared
+    await _ask(judged, desk, effect, preview)
+    return cleared
+
+
+def effect_digest(judged: Judged, desk: Desk) -> str:
+    """Return the digest that a yes is bound to: tool, whole arguments, pinned files, root, caller and policy."""
+    admitted, kit = judged.admitted, desk.kit
+    descriptor = admitted.tool.descriptor
+    return of_json(
+        [
+            descriptor.digest,
+            "" if descriptor.origin.kind == "builtin" else descriptor.text_digest,
+            dict(admitted.plain),
+            admitted.facts.pins(),
+            admitted.footprint.to_json(),
+            kit.root,
+            admitted.flight.call.principal.id,
+            desk.policy.version,
+        ]
+    )
+
+
+async def _preview(judged: Judged, kit: Kit) -> Previewed:
+    admitted = judged.admitted
+    tool, call = admitted.tool, admitted.flight.call
+    if tool.preview is None:
+        return Previewed(f"{call.tool} {admitted.footprint.subject}".strip())
+    reading = Scope(may_read=judged.scope.may_read, reads=judged.scope.reads, call_id=call.id)
+    deadline = kit.clock.monotonic() + kit.settings.call.seconds
+    context = Circumstances(call.id, call.principal, admitted.facts, call.takes_media, kit.clock, deadline)
+    try:
+        return await tool.preview(admitted.args, **bind(tool, Binding(reading, context), kit.powers))
+    except Refusal as refusal:
+        raise Stop(refusal) from refusal
+
+
+async def _take_flag(judged: Judged, denied: bool) -> None:
+    call = judged.admitted.flight.call
+    judged.admitted.flight.pending.append(
+        Entry(stage="answered", call_id=call.id, data={"decision": "deny" if denied else "once", "by": "flag"})
+    )
+    if denied:
+        raise Stop(Refusal("approval.denied", f"{call.tool} was denied by flag"))
+
+
+async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> None:
+    """Store the Ask and wait for whoever can answer it; returns only on a yes that was taken."""
+    kit, flight = desk.kit, judged.admitted.flight
+    call = flight.call
+    known = await kit.approvals.standing(effect=effect, principal=call.principal.id)
+    if known is not None and known.state == "denied":
+        raise Stop(_denied(known))
+    attended = desk.asker is not None or await kit.approvals.attended()
+    if not attended and known is None and judged.ruling.rule == DIALECT:
+        raise Stop(_exists(judged))
+    approval = known or _approval(judged, desk, effect, preview)
+    if known is None:
+        asked = Entry(stage="asked", call_id=call.id, data={"approval": approval.id, "headline": preview.headline})
+        entries, flight.pending = [*flight.pending, asked], []
+        await kit.approvals.ask(approval, entries)
+    if attended:
+        approval = await _wait(approval, desk)
+    if approval.state == "denied":
+        raise Stop(_denied(approval))
+    if approval.state == "granted":
+        taken = await kit.approvals.consume(effect=effect, principal=call.principal.id)
+        if taken is not None:
+            if taken.decision == "always" and isinstance(judged.ruling, Ask) and not judged.ruling.always:
+                await kit.grants.add(_grant(taken, judged.admitted.footprint, kit))
+            return
+    raise Stop(
+        Refusal(
+            "approval.unattended",
+            f"{call.tool} needs a yes ({approval.reason}), and nobody gave one; it waits as approval {approval.id}",
+            hint=f"a person runs `toolcrib approve {approval.id[-8:]}`, then the same call is repeated",
+        )
+    )
+
+
+async def _wait(approval: Approval, desk: Desk) -> Approval:
+    if desk.asker is None:
+        return await desk.kit.approvals.wait(approval.id, seconds=desk.kit.settings.call.attended_seconds)
+    answered: Answered | None = await desk.asker(approval)
+    if answered is None:
+        return approval
+    return await desk.kit.approvals.answer(
+        approval.id, decision=answered.decision, words=answered.words, by=answered.by
+    )
+
+
+def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Approval:
+    admitted, kit = judged.admitted, desk.kit
+    descriptor, call, now = admitted.tool.descriptor, admitted.flight.call, kit.clock.now()
+    args, _ = kit.redact.value(dict(admitted.plain))
+    diff, _ = kit.redact.text(preview.diff)
+    return Approval(
+        id=mint_id(),
+        call_id=call.id,
+        tool=admitted.flight.canonical,
+        tool_digest=descriptor.digest,
+        text_digest=descriptor.text_digest,
+        effect=effect,
+        principal=call.principal.id,
+        root=kit.root,
+        subject=admitted.footprint.subject,
+        headline=preview.headline,
+        diff=diff,
+        args=args,
+        reason=judged.ruling.reason,
+        created=now,
+        expires=now + kit.settings.call.approval_seconds,
+    )
+
+
+def _exists(judged: Judged) -> Refusal:
+    subject = judged.admitted.footprint.subject
+    return Refusal(
+        "file.exists",
+        f"{subject!r} exists, and this dialect has no way to say that replacing it is meant",
+        hint="change it with an edit, or write to another path; nobody is there to ask",
+    )
+
+
+def _denied(approval: Approval) -> Refusal:
+    words = f": {approval.words}" if approval.words else ""
+    return Refusal("approval.denied", f"a person said no to {approval.tool} on {approval.subject!r}{words}")
+
+
+def _grant(approval: Approval, footprint: Footprint, kit: Kit) -> Grant:
+    return Grant(
+        id=mint_id(),
+        tool=approval.tool,
+        tool_digest=approval.tool_digest,
+        text_digest=approval.text_digest,
+        pattern=pattern_for(footprint),
+        root=approval.root,
+        by=approval.by,
+        approval=approval.id,
+        created=kit.clock.now(),
+    )

@@ -1,0 +1,85 @@
+"""Arguments from a caller to a tool's parameters model: every fault at once, each with its path."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from toolcrib.catalog.entry import Entry
+from toolcrib.terms.digest import canonical
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import CallSettings
+
+FAULTS = 20
+"""Faults listed in one refusal; the rest are counted."""
+
+
+def parse(entry: Entry, args: Mapping[str, Any], *, dialect: str) -> BaseModel:
+    """Return the validated arguments of an entry, already converted from the caller's dialect.
+
+    Raises:
+        Refusal: `args.invalid` with every fault, in the caller's spelling.
+    """
+    try:
+        return entry.tool.parameters.model_validate(dict(args))
+    except ValidationError as error:
+        faults = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
+    except RecursionError:
+        faults = ["arguments: nested too deeply to check"]
+    more = f"; and {len(faults) - FAULTS} more" if len(faults) > FAULTS else ""
+    hint = f"parameters: {', '.join(entry.parameters(dialect))}"
+    raise Refusal("args.invalid", "; ".join(faults[:FAULTS]) + more, hint=hint)
+
+
+def shape_faults(args: Mapping[str, Any], *, limits: CallSettings) -> list[str]:
+    """Return what is wrong with arguments before any model looks at them: not JSON, too deep, too large, bad text.
+
+    Walks without recursion, so depth is counted and not survived by luck.
+    """
+    faults: list[str] = []
+    stack: list[tuple[str, Any, int]] = [(str(key), value, 1) for key, value in args.items()]
+    size = 0
+    while stack and len(faults) <= FAULTS:
+        path, value, depth = stack.pop()
+        if depth > limits.args_depth:
+            return [f"{path[:80]}: nested more than {limits.args_depth} levels deep"]
+        if isinstance(value, str):
+            size += len(value)
+            if fault := _text_fault(value):
+                faults.append(f"{path}: {fault}")
+        elif isinstance(value, Mapping):
+            stack.extend((f"{path}.{key}", each, depth + 1) for key, each in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            size += 2
+        elif isinstance(value, list | tuple):
+            stack.extend((f"{path}.{index}", each, depth + 1) for index, each in enumerate(value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            size += 2
+        elif value is not None and not isinstance(value, bool | int | float):
+            faults.append(f"{path}: expected JSON, found {type(value).__name__}")
+        if size > limits.args_bytes:
+            return [f"arguments: more than {limits.args_bytes:,} bytes in all"]
+    if not faults:
+        try:
+            canonical(dict(args))
+        except ValueError:
+            faults.append("arguments: NaN and infinities are not JSON")
+    return faults
+
+
+def _text_fault(value: str) -> str | None:
+    if value.isascii():
+        return None
+    for index, letter in enumerate(value):
+        if "\ud800" <= letter <= "\udfff" and not "\udc80" <= letter <= "\udcff":
+            return f"lone surrogate {letter!r} at character {index + 1}; text must be valid Unicode"
+    return None
+
+
+def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> str:
+    path = entry.spell(tuple(error["loc"]), dialect=dialect) or "arguments"
+    kind = str(error["type"])
+    if kind == "missing":
+        return f"{path}: required, and missing"
+    if kind == "extra_forbidden":
+        return f"{path}: unknown parameter"
+    found = repr(error.get("input"))
+    return f"{path}: {str(error['msg'])[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"

@@ -1,0 +1,44 @@
+"""Checkpoint: the pre-image is safe and the start is on the tape before anything changes."""
+
+from dataclasses import replace
+
+from toolcrib.engine.admit import resolve
+from toolcrib.engine.kit import Kit
+from toolcrib.engine.stages import Cleared, Guarded, Stop
+from toolcrib.terms.records import Entry
+from toolcrib.terms.refusals import Refusal
+
+
+async def checkpoint(cleared: Cleared, kit: Kit) -> Guarded:
+    """Return the guarded call. Runs under the locks of the write footprint.
+
+    Raises:
+        Stop: `approval.stale` when what was approved is no longer what would happen, `checkpoint.failed`,
+            `store.unavailable`, `disk.full`.
+    """
+    admitted = cleared.judged.admitted
+    flight, tool = admitted.flight, admitted.tool
+    if tool.descriptor.kind == "read":
+        flight.pending.append(Entry(stage="started", call_id=flight.call.id))
+        return Guarded(cleared, admitted.facts, None)
+    try:
+        facts, held = admitted.facts, None
+        if admitted.footprint.writes:
+            places, footprint = await resolve(tool, tool.footprint(admitted.args), kit)
+            facts = replace(facts, places=places)
+            if footprint != admitted.footprint or (cleared.asked and facts.pins() != admitted.facts.pins()):
+                raise Refusal(
+                    "approval.stale",
+                    f"{admitted.footprint.subject!r} changed while the call waited: it is not what was judged",
+                    hint="read it again and repeat the call",
+                )
+            held = await kit.snapshots.hold(flight.call.id, admitted.footprint.writes)
+        started = Entry(
+            stage="started", call_id=flight.call.id, data={"checkpoint": held.to_json()} if held is not None else {}
+        )
+        entries, flight.pending = [*flight.pending, started], []
+        await kit.tape.append(entries)
+    except Refusal as refusal:
+        raise Stop(refusal) from refusal
+    flight.started, flight.checkpoint = True, held
+    return Guarded(cleared, facts, held)

@@ -1,0 +1,146 @@
+"""Finish: caps, spills, redacts, attaches evidence, and closes the job exactly once."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolcrib.engine.kit import Kit
+from toolcrib.engine.stages import Flight
+from toolcrib.terms.call import Call
+from toolcrib.terms.outcome import Bounds, Change, Evidence, Ok, Outcome, Refused
+from toolcrib.terms.payload import Answer, Payload
+from toolcrib.terms.records import Entry
+from toolcrib.terms.refusals import Happened, Refusal
+
+HEAD = 2000
+"""Characters of a spilled output shown from its start; the same from its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What an outcome says before it is closed: payload, the text of it, bounds and evidence."""
+
+    payload: dict[str, Any] | None
+    text: str
+    bounds: Bounds
+    evidence: Evidence
+
+
+async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) -> Outcome:
+    """Close the call and return its outcome; when the tape refuses, the outcome says what is true all the same."""
+    changed = await changes(flight, kit)
+    try:
+        body = await _body(flight, ending, changed, kit)
+    except Refusal as refusal:
+        ending, body = refusal, Body(None, "", Bounds(), Evidence(changed=changed))
+    outcome = _outcome(flight, ending, body)
+    entries = [
+        *flight.pending,
+        Entry(stage="closed", call_id=flight.call.id, data={"outcome": outcome.to_json(), "text": outcome.text}),
+    ]
+    flight.pending = []
+    try:
+        await kit.tape.append(entries)
+    except Refusal as refusal:
+        return _untaped(flight.call, refusal, changed)
+    return outcome
+
+
+async def changes(flight: Flight, kit: Kit) -> tuple[Change, ...]:
+    """Return what the call changed in its write footprint; nothing for a call that did not start."""
+    if flight.checkpoint is None:
+        return ()
+    try:
+        return await kit.snapshots.changes(flight.checkpoint)
+    except Refusal:
+        return ()
+
+
+async def _body(flight: Flight, ending: Answer[Payload] | Refusal, changed: tuple[Change, ...], kit: Kit) -> Body:
+    payload = ending.payload
+    plain = payload.model_dump(mode="json") if payload is not None else None
+    text = payload.text() if payload is not None else ""
+    evidence = replace(ending.evidence, changed=changed) if changed else ending.evidence
+    plain, taken = kit.redact.value(plain)
+    text, again = kit.redact.text(text)
+    diff, third = kit.redact.text(evidence.diff) if evidence.diff else (evidence.diff, 0)
+    count = max(taken, again) + third
+    if count:
+        evidence = replace(evidence, redactions=count, diff=diff)
+    bounds = ending.bounds
+    spills = flight.tool is None or flight.tool.descriptor.spills
+    if (
+        spills
+        and len(text) > kit.settings.call.spill_bytes // 4
+        and len(text.encode("utf-8", "surrogatepass")) > kit.settings.call.spill_bytes
+    ):
+        raw = text.encode("utf-8", "surrogatepass")
+        artifact = await kit.artifacts.put(raw, media="text/plain")
+        bounds = replace(bounds, truncated=True, spilled=artifact.id)
+        head, tail = text[:HEAD], text[-HEAD:]
+        plain = {"spilled": artifact.id, "size": len(raw), "head": head, "tail": tail}
+        text = f"{head}\n[... {len(raw):,} bytes in all; read the rest with artifact_read id={artifact.id} ...]\n{tail}"
+    return Body(plain, text, bounds, evidence)
+
+
+def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body) -> Outcome:
+    call = flight.call
+    if isinstance(ending, Refusal):
+        name = flight.aliases.get(ending.name, ending.name)
+        happened: Happened = "yes" if body.evidence.changed else ending.happened
+        text = refusal_text(name, ending.message, ending.hint, happened, body)
+        return Refused(
+            tool=call.tool[:200],
+            call_id=call.id,
+            name=name,
+            message=ending.message,
+            hint=ending.hint,
+            happened=happened,
+            payload=body.payload,
+            bounds=body.bounds,
+            evidence=body.evidence,
+            text=text,
+        )
+    text = "\n".join(part for part in (body.text, bounds_text(body.bounds)) if part)
+    return Ok(
+        tool=call.tool,
+        call_id=call.id,
+        payload=body.payload or {},
+        bounds=body.bounds,
+        evidence=body.evidence,
+        text=text,
+    )
+
+
+def refusal_text(name: str, message: str, hint: str, happened: Happened, body: Body) -> str:
+    """Return what a model reads of a refusal: name, message, hint, whether it happened, and what was read."""
+    lines = [f"refused {name}: {message}"]
+    if hint:
+        lines.append(f"next: {hint}")
+    if happened != "no":
+        lines.append(f"the effect {'took place' if happened == 'yes' else 'may have taken place'}")
+    lines.extend(part for part in (body.text, bounds_text(body.bounds)) if part)
+    return "\n".join(lines)
+
+
+def bounds_text(bounds: Bounds) -> str:
+    """Return the bounds that were hit as one line, or nothing."""
+    said = bounds.to_json()
+    return f"[bounds: {', '.join(f'{key}={value}' for key, value in said.items())}]" if said else ""
+
+
+def _untaped(call: Call, refusal: Refusal, changed: tuple[Change, ...]) -> Outcome:
+    """The effect may stand, but its closing entry does not: say both."""
+    happened: Happened = "yes" if changed else "no"
+    evidence = Evidence(changed=changed)
+    message = f"the tape could not be written ({refusal.message})"
+    body = Body(None, "", Bounds(), evidence)
+    return Refused(
+        tool=call.tool[:200],
+        call_id=call.id,
+        name=refusal.name,
+        message=message,
+        hint=refusal.hint,
+        happened=happened,
+        evidence=evidence,
+        text=refusal_text(refusal.name, message, refusal.hint, happened, body),
+    )

@@ -1,0 +1,55 @@
+"""Recovery: what a dead process left open is closed as interrupted, with what it changed; leftovers are swept."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from toolcrib.ports.jobs import Jobs
+from toolcrib.ports.snapshots import Snapshots
+from toolcrib.ports.tape import Tape
+from toolcrib.terms.outcome import Change, Evidence, Refused
+from toolcrib.terms.records import Checkpoint, Entry, Job
+from toolcrib.terms.wire import checkpoint_from
+
+Sweep = Callable[[str, Mapping[str, str | None]], Awaitable[Sequence[str]]]
+"""Removes the temporary files of a dead call beside the given paths (path to pre-image digest); says what it kept."""
+
+
+async def recover(owners: Sequence[str], *, jobs: Jobs, tape: Tape, snapshots: Snapshots, sweep: Sweep) -> int:
+    """Close the jobs that the dead `owners` left open and return how many there were. Nothing is run again."""
+    if not owners:
+        return 0
+    unfinished = await jobs.unfinished(dead=owners)
+    for job in unfinished:
+        await _close(job, tape=tape, snapshots=snapshots, sweep=sweep)
+    return len(unfinished)
+
+
+async def _close(job: Job, *, tape: Tape, snapshots: Snapshots, sweep: Sweep) -> None:
+    changed: tuple[Change, ...] = ()
+    kept: Sequence[str] = ()
+    checkpoint = await _checkpoint(job, tape) if job.started else None
+    if checkpoint is not None:
+        kept = await sweep(job.call_id, {held.path: held.digest for held in checkpoint.held})
+        changed = await snapshots.changes(checkpoint)
+    happened = "yes" if changed else "maybe" if job.started and checkpoint is None else "no"
+    message = "the process that ran this call ended before the call did"
+    if kept:
+        message += f"; kept aside: {', '.join(kept)}"
+    evidence = Evidence(changed=changed, checkpoint=checkpoint.id if checkpoint is not None else None)
+    outcome = Refused(
+        tool=job.tool,
+        call_id=job.call_id,
+        name="call.interrupted",
+        message=message,
+        hint="look at what changed; nothing is repeated by itself",
+        happened=happened,
+        evidence=evidence,
+    )
+    text = f"refused call.interrupted: {message}"
+    await tape.append([Entry(stage="closed", call_id=job.call_id, data={"outcome": outcome.to_json(), "text": text})])
+
+
+async def _checkpoint(job: Job, tape: Tape) -> Checkpoint | None:
+    for entry in await tape.page(call_id=job.call_id, limit=20):
+        if entry.stage == "started" and entry.data.get("checkpoint"):
+            return checkpoint_from(entry.data["checkpoint"])
+    return None
