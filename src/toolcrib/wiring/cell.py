@@ -1,0 +1,47 @@
+"""The live catalog: one cell with the current Catalog and its generation, rebuilt when the disabled set changes."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from anyio import to_thread
+
+from toolcrib.catalog.catalog import Catalog
+from toolcrib.wiring.trust import read_disabled
+
+
+class Live:
+    """Readers take the cell once a call. A change of the disabled set is seen at the next look, whoever made it."""
+
+    def __init__(self, config: Path, build: Callable[[frozenset[str]], Catalog]) -> None:
+        self._build = build
+        self._config = config
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._directory = os.open(config, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._stamp = self._seen()
+        self._catalog = build(read_disabled(config))
+        self.generation = 1
+        """Counts the catalogs this cell has held."""
+
+    def catalog(self) -> Catalog:
+        """Return the current catalog."""
+        return self._catalog
+
+    async def refresh(self) -> None:
+        """Rebuild the catalog if the disabled set was replaced since the last look.
+
+        A replaced file changes its directory's time, and reading that of an open handle never waits for a disk.
+        """
+        stamp = self._seen()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        self._catalog = self._build(await to_thread.run_sync(read_disabled, self._config))
+        self.generation += 1
+
+    def _seen(self) -> int:
+        return os.fstat(self._directory).st_mtime_ns
+
+    def close(self) -> None:
+        """Give the handle back."""
+        os.close(self._directory)

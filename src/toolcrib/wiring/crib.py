@@ -1,0 +1,227 @@
+"""The crib: one open workspace with its tools, line, tape and approvals. What every face and every program holds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolcrib.catalog.catalog import Catalog
+from toolcrib.catalog.entry import Entry
+from toolcrib.catalog.overview import overview
+from toolcrib.catalog.wire import Provider, render
+from toolcrib.engine.batch import run_batch
+from toolcrib.engine.kit import Kit, Policy
+from toolcrib.engine.line import Line
+from toolcrib.ports.artifacts import Slice
+from toolcrib.ports.ask import Asker, Progress
+from toolcrib.ports.snapshots import Plan
+from toolcrib.ports.tape import Verdict
+from toolcrib.terms.call import Call, Decision, Principal
+from toolcrib.terms.names import mint_id
+from toolcrib.terms.outcome import Fields, Outcome
+from toolcrib.terms.records import Approval, Taped
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import Settings
+from toolcrib.wiring.cell import Live
+
+REWIND = "rewind"
+"""Canonical name of the person-only tool that takes calls back."""
+
+
+class Crib:
+    """Made by `open_crib`. Methods that call tools return outcomes; they raise only for a programmer's mistakes."""
+
+    def __init__(
+        self, kit: Kit, live: Live, *, asker: Asker | None, without: frozenset[str], dropped: tuple[str, ...]
+    ) -> None:
+        self._kit = kit
+        self._live = live
+        self._line = Line(kit)
+        self._asker = asker
+        self._without = without
+        self._thread = mint_id()
+        self.dropped = dropped
+        """What the project's own configuration asked for in vain, being untrusted."""
+
+    @property
+    def root(self) -> Path:
+        """The workspace."""
+        return Path(self._kit.root)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._kit.settings
+
+    @property
+    def policy(self) -> Policy:
+        """The rules and the mode in force."""
+        return self._kit.policy()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog as it is now."""
+        return self._live.catalog()
+
+    async def call(
+        self,
+        tool: str,
+        /,
+        *,
+        call_id: str | None = None,
+        without: Iterable[str] = (),
+        given: Decision | None = None,
+        dialect: str = "toolcrib",
+        **args: Any,
+    ) -> Outcome:
+        """Run one tool through the line: `await crib.call("grep", pattern="TODO")`.
+
+        `call_id` is the caller's own id: repeating it returns the first outcome. `given` answers the call's own Ask.
+        """
+        return await self.submit(self.make(tool, args, call_id=call_id, without=without, given=given, dialect=dialect))
+
+    async def batch(
+        self, calls: Sequence[tuple[str, Mapping[str, Any]]], *, dialect: str = "toolcrib"
+    ) -> list[Outcome]:
+        """Run several calls in order, contiguous reads at once; one outcome a call, in call order."""
+        made = [self.make(tool, args, dialect=dialect) for tool, args in calls]
+        return await self.submit_batch(made)
+
+    def make(
+        self,
+        tool: str,
+        args: Mapping[str, Any],
+        *,
+        call_id: str | None = None,
+        without: Iterable[str] = (),
+        given: Decision | None = None,
+        dialect: str = "toolcrib",
+        principal: Principal | None = None,
+        takes_media: bool = False,
+    ) -> Call:
+        """Build a call of this crib, for `submit`. The principal defaults to this Python program."""
+        who = principal or Principal(id="python", face="python", thread=self._thread, attended=self._asker is not None)
+        return Call(
+            id=call_id or mint_id(),
+            tool=tool,
+            args=args,
+            principal=who,
+            dialect=dialect,
+            without=self._without | frozenset(without),
+            given=given,
+            takes_media=takes_media,
+            fresh=call_id is None,
+        )
+
+    async def submit(self, call: Call, *, asker: Asker | None = None, listener: Progress | None = None) -> Outcome:
+        """Run a call built by `make`; `asker` overrides the crib's own."""
+        await self._live.refresh()
+        return await self._line.run(call, asker=asker or self._asker, listener=listener)
+
+    async def submit_batch(self, calls: Sequence[Call]) -> list[Outcome]:
+        """Run calls built by `make` as one batch."""
+        await self._live.refresh()
+        catalog = self.catalog
+
+        def is_read(call: Call) -> bool:
+            found = catalog.find(call.tool, dialect=call.dialect, without=call.without)
+            return isinstance(found, Entry) and catalog.is_read_only(found.name)
+
+        return await run_batch(calls, run=self.submit, is_read=is_read, at_once=self.settings.call.reads_at_once)
+
+    def render(self, provider: Provider = "mcp", *, dialect: str = "toolcrib", without: Iterable[str] = ()) -> Any:
+        """Return what the `tools` field of that provider's request takes, for the tools visible now."""
+        return render(self.catalog.view(dialect=dialect, without=self._without | frozenset(without)), provider)
+
+    def overview(self, *, dialect: str = "toolcrib") -> str:
+        """Return the prompt's overview of the visible tools."""
+        return overview(self.catalog.view(dialect=dialect, without=self._without))
+
+    async def rewind_plan(self, to: str | None = None, *, only: bool = False) -> tuple[Plan, str]:
+        """Return what rewinding to before the call `to` would do, and its diff.
+
+        None is the last call that changed something and was not taken back.
+
+        Raises:
+            Refusal: `snapshot.missing`, `snapshot.conflict`.
+        """
+        plan = await self._kit.snapshots.plan(to, only=only)
+        return plan, await self._kit.snapshots.diff(plan)
+
+    async def rewind(
+        self, plan: Plan, *, principal: Principal | None = None, given: Decision | None = "once", only: bool = False
+    ) -> Outcome:
+        """Carry out a plan that the person has seen, as a call of its own that can be rewound too."""
+        args = {"call": plan.to, "paths": [step.held.path for step in plan.steps], "only": only}
+        return await self.submit(self.make(REWIND, args, principal=principal, given=given))
+
+    async def find_call(self, text: str) -> str:
+        """Return the id of the one call whose id is, starts with or ends with `text`.
+
+        Raises:
+            Refusal: `snapshot.missing`: there is no such call that changed something, or more than one.
+        """
+        if await self._kit.jobs.find(text) is not None:
+            return text
+        found = {job.call_id for job in await self._kit.jobs.matching(text)} if text else set[str]()
+        if text:
+            found |= {job.call_id for job in await self._kit.jobs.changed() if job.call_id.endswith(text)}
+        if len(found) == 1:
+            return found.pop()
+        if not found:
+            raise Refusal(
+                "snapshot.missing",
+                f"expected the id of a call, or its start or end; none that changed something is {text!r}",
+                hint="toolcrib tape lists the calls",
+            )
+        raise Refusal(
+            "snapshot.missing",
+            f"{text!r} is part of {len(found)} call ids: {', '.join(sorted(found)[:10])}",
+            hint="give more of the id",
+        )
+
+    async def tape(self, *, since: int = 0, limit: int = 100, call_id: str | None = None) -> Sequence[Taped]:
+        """Return tape entries above `since`, in order."""
+        return await self._kit.tape.page(since=since, limit=limit, call_id=call_id)
+
+    async def latest(self, *, limit: int = 100) -> Sequence[Taped]:
+        """Return the last tape entries, in order."""
+        return await self._kit.tape.latest(limit=limit)
+
+    async def verify(self) -> Verdict:
+        """Recompute the tape's hash chain."""
+        return await self._kit.tape.verify()
+
+    async def pending(self) -> Sequence[Approval]:
+        """Return the approvals that wait for a person."""
+        return await self._kit.approvals.pending()
+
+    async def approval(self, approval_id: str) -> Approval | None:
+        """Return one approval by its id or the unique end or start of it."""
+        if (found := await self._kit.approvals.find(approval_id)) is not None or not approval_id:
+            return found
+        ending = [each for each in await self._kit.approvals.pending() if each.id.endswith(approval_id)]
+        return ending[0] if len(ending) == 1 else None
+
+    async def answer(self, approval_id: str, *, decision: Decision, words: str = "", by: str) -> Approval:
+        """Answer an approval; the first valid answer stands.
+
+        Raises:
+            Refusal: `approval.expired`, `approval.stale`.
+        """
+        return await self._kit.approvals.answer(approval_id, decision=decision, words=words, by=by)
+
+    async def watch(self, holder: str, *, seconds: float) -> None:
+        """Hold the approver lease for `seconds`, so that an Ask waits; 0 ends it."""
+        await self._kit.approvals.lease(holder, seconds=seconds)
+
+    async def artifact(self, artifact_id: str, *, offset: int = 0, limit: int = 1 << 20) -> Slice:
+        """Return a slice of a stored output.
+
+        Raises:
+            Refusal: `artifact.missing`.
+        """
+        return await self._kit.artifacts.read(artifact_id, offset=offset, limit=limit)
+
+    def roster(self, *, dialect: str = "toolcrib") -> tuple[Fields, ...]:
+        """Return every tool with its state and why, in catalog order, as `toolcrib tools --all --json` prints it."""
+        return self.catalog.roster(dialect=dialect, without=self._without)

@@ -1,0 +1,224 @@
+"""Reads the environment and the configuration files. The only module that looks at `os.environ`."""
+
+import os
+import tomllib
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from toolcrib.policy.modes import TIGHTER
+from toolcrib.policy.parse import Parsed, parse_rules
+from toolcrib.policy.rules import Rule
+from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.errors import ConfigError, WorkspaceError
+from toolcrib.terms.settings import CallSettings, FileSettings, Mode, SearchSettings, Settings
+
+PROJECT_CONFIG = ".toolcrib/config.toml"
+"""Where a project keeps its own configuration, relative to the root."""
+
+SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY")
+"""Environment variables whose name holds one of these are secrets: their values never leave in an outcome."""
+
+CONFIG_BYTES = 1 << 20
+"""Largest configuration file, bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where this person's state and configuration live: the XDG directories."""
+
+    config: Path
+    state: Path
+    git_excludes: Path
+    search_path: str
+    secrets: tuple[str, ...]
+
+    @property
+    def user_config(self) -> Path:
+        """The person's configuration file."""
+        return self.config / "config.toml"
+
+    def store_of(self, root: str) -> Path:
+        """Return the state directory of the workspace `root`: one a workspace, named by its path's digest."""
+        label = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in Path(root).name)[:40]
+        return self.state / "workspaces" / f"{label or 'root'}-{of_bytes(os.fsencode(root))[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The configuration as read: settings, rules, what an untrusted project asked for in vain, and its digest."""
+
+    settings: Settings
+    rules: tuple[Rule, ...]
+    dropped: tuple[str, ...]
+    project_digest: str | None
+    trusted: bool
+
+
+def places() -> Places:
+    """Return the XDG places of this person.
+
+    Raises:
+        ConfigError: there is no home directory to put state in.
+    """
+    home = os.environ.get("HOME", "")
+    return Places(
+        config=_xdg("XDG_CONFIG_HOME", home, ".config") / "toolcrib",
+        state=_xdg("XDG_STATE_HOME", home, ".local/state") / "toolcrib",
+        git_excludes=_xdg("XDG_CONFIG_HOME", home, ".config") / "git" / "ignore",
+        search_path=os.environ.get("PATH", os.defpath),
+        secrets=tuple(value for name, value in os.environ.items() if len(value) >= 8 and _is_secret(name)),
+    )
+
+
+def _xdg(variable: str, home: str, default: str) -> Path:
+    value = os.environ.get(variable, "")
+    if value.startswith("/"):
+        return Path(value)
+    if not home.startswith("/"):
+        raise ConfigError(f"{variable} and HOME are not set to absolute paths", hint=f"set HOME or {variable}")
+    return Path(home) / default
+
+
+def _is_secret(name: str) -> bool:
+    upper = name.upper()
+    return any(part in upper for part in SECRET_NAMES)
+
+
+def workspace_root(directory: str, *, confirmed: bool = False) -> str:
+    """Return the real path of a workspace.
+
+    Raises:
+        WorkspaceError: it does not exist, is no directory, or is `/` or the home directory and not `confirmed`.
+    """
+    try:
+        root = os.path.realpath(directory, strict=True)
+    except (OSError, ValueError) as error:
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be opened"
+        raise WorkspaceError(
+            f"the workspace {directory!r} {reason}", hint="name an existing directory with -C DIR"
+        ) from error
+    if not Path(root).is_dir():
+        raise WorkspaceError(f"the workspace {directory!r} is not a directory", hint="name a directory with -C DIR")
+    home = os.environ.get("HOME", "")
+    if not confirmed and root in {"/", os.path.realpath(home) if home else "/"}:
+        raise WorkspaceError(
+            f"the workspace {root!r} is too wide: everything in it would be open to the agent",
+            hint="name a project directory with -C DIR, or pass --wide if you mean it",
+        )
+    return root
+
+
+def load(where: Places, root: str, *, trusted_digest: str | None, mode: Mode | None) -> Loaded:
+    """Read the person's configuration, then the project's, which can only tighten until it is trusted.
+
+    Raises:
+        ConfigError: a file does not parse, holds an unknown key, or a rule's examples fail.
+    """
+    settings, rules = Settings(), list[Rule]()
+    if (text := _read(where.user_config)) is not None:
+        parsed = parse_rules(text, source="user", file=str(where.user_config), trusted=True)
+        settings, rules = _settings(text, str(where.user_config), settings), list(parsed.rules)
+        settings = replace(settings, mode=parsed.mode or settings.mode, protected=parsed.protected)
+    project = _read(Path(root) / PROJECT_CONFIG)
+    digest = of_bytes(project.encode()) if project is not None else None
+    trusted = digest is not None and digest == trusted_digest
+    dropped: tuple[str, ...] = ()
+    if project is not None:
+        parsed = parse_rules(project, source="project", file=PROJECT_CONFIG, trusted=trusted)
+        rules.extend(parsed.rules)
+        settings, dropped = _tightened(project, settings, parsed, trusted=trusted)
+    if mode is not None:
+        settings = replace(settings, mode=mode)
+    return Loaded(settings, tuple(rules), dropped, digest, trusted)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(CONFIG_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="fix its permissions") from error
+    if len(data) > CONFIG_BYTES:
+        raise ConfigError(f"{path}: larger than {CONFIG_BYTES:,} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
+
+
+_TABLES: dict[str, type[FileSettings | SearchSettings | CallSettings]] = {
+    "files": FileSettings,
+    "search": SearchSettings,
+    "call": CallSettings,
+}
+
+
+def _settings(text: str, file: str, base: Settings) -> Settings:
+    tables = tomllib.loads(text)
+    known = {"policy", *_TABLES, "approvers", "tools"}
+    if unknown := sorted(set(tables) - known):
+        raise ConfigError(f"{file}: unknown table {unknown[0]!r}; known: {', '.join(sorted(known))}")
+    changed: dict[str, Any] = {}
+    for name, kind in _TABLES.items():
+        if name in tables:
+            changed[name] = _table(tables[name], kind, f"{file}: [{name}]", getattr(base, name))
+    tools: dict[str, Any] = tables.get("tools", {})
+    if unknown := sorted(set(tools) - {"order"}):
+        raise ConfigError(f"{file}: [tools]: unknown key {unknown[0]!r}; known: order")
+    if "order" in tools:
+        changed["order"] = _strings(tools["order"], f"{file}: tools.order")
+    if "approvers" in tables:
+        changed["approvers"] = _approvers(tables["approvers"], file)
+    return replace(base, **changed)
+
+
+def _table(values: Any, kind: type[Any], where: str, base: Any) -> Any:
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: expected a table, found {values!r}")
+    known = {each.name: each for each in fields(kind)}
+    given: dict[str, Any] = {}
+    for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
+        if name not in known:
+            raise ConfigError(f"{where}: unknown key {name!r}; known: {', '.join(known)}")
+        wanted = type(getattr(base, str(name)))
+        fits = (
+            isinstance(value, int | float) and not isinstance(value, bool) if wanted is float else type(value) is wanted
+        )  # pyright: ignore[reportUnknownArgumentType]
+        if not fits or (not isinstance(value, bool) and value <= 0):
+            raise ConfigError(f"{where}: {name} must be a positive {wanted.__name__}, found {value!r}")
+        given[str(name)] = value
+    return replace(base, **given)
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):  # pyright: ignore[reportUnknownVariableType]
+        return tuple(str(each) for each in value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    raise ConfigError(f"{where}: expected a list of strings, found {value!r}")
+
+
+def _approvers(value: Any, file: str) -> dict[str, bool]:
+    if isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return {str(name): bool(each) for name, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    raise ConfigError(f'{file}: [approvers]: expected `"client name" = true`, found {value!r}')
+
+
+def _tightened(text: str, base: Settings, parsed: Parsed, *, trusted: bool) -> tuple[Settings, tuple[str, ...]]:
+    """Apply a project's settings: all of them when trusted, else protected paths and a tighter mode only."""
+    protected = (*base.protected, *parsed.protected)
+    wanted = _settings(text, PROJECT_CONFIG, base)
+    if trusted:
+        mode = parsed.mode or base.mode
+        return replace(wanted, mode=mode, protected=protected, approvers=base.approvers), parsed.dropped
+    dropped = list(parsed.dropped)
+    if wanted != base:
+        dropped.append("settings other than [policy]")
+    mode = base.mode
+    if parsed.mode is not None and parsed.mode != base.mode:
+        if parsed.mode in TIGHTER[base.mode]:
+            mode = parsed.mode
+        else:
+            dropped.append(f"mode = {parsed.mode!r}")
+    return replace(base, protected=protected, mode=mode), tuple(dropped)
