@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from toolcrib.terms.payload import Answer, Arguments, Payload
     from toolcrib.terms.records import Approval
     from toolcrib.terms.refusals import Refusal
+    from toolcrib.terms.tool import tool
     from toolcrib.wiring.build import open_crib
     from toolcrib.wiring.crib import Crib
-    from toolcrib.wiring.own import tool
 
 _HOMES = {
     "Answer": "toolcrib.terms.payload",
@@ -41,7 +41,7 @@ _HOMES = {
     "ToolcribError": "toolcrib.terms.errors",
     "WorkspaceError": "toolcrib.terms.errors",
     "open_crib": "toolcrib.wiring.build",
-    "tool": "toolcrib.wiring.own",
+    "tool": "toolcrib.terms.tool",
 }
 
 __all__ = [

@@ -76,6 +76,8 @@ class Approval:
     reason: str
     created: float
     expires: float
+    grantable: bool = True
+    """Whether `always` can make a grant of it; some calls ask each time, whatever was granted."""
     state: ApprovalState = "pending"
     decision: Decision | None = None
     words: str = ""

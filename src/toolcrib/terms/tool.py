@@ -83,11 +83,14 @@ def tool(
     title: str | None = None,
     description: str | None = None,
     family: str | None = None,
-    origin: Origin = BUILTIN,
+    origin: Origin | None = None,
     person_only: bool = False,
     spills: bool = True,
 ) -> Callable[[ToolFunction], Tool]:
-    """Declare a tool. An undeclared effect is `irreversible`; the description defaults to the docstring.
+    """Declare an async function as a tool: first its arguments (a pydantic model), then each power it asks for by type.
+
+    An undeclared effect is `irreversible` and needs a yes; the description defaults to the docstring. `reads` and
+    `writes` pick the paths out of the arguments that rules, locks and checkpoints are about.
 
     Raises:
         TypeError: the function is not async, or its first parameter is not one object of arguments.
@@ -99,7 +102,7 @@ def tool(
         text = description if description is not None else inspect.cleandoc(body.__doc__ or "")
         return Tool(
             descriptor=Descriptor(
-                origin=origin,
+                origin=origin or origin_of(body),
                 raw_name=raw,
                 family=family or body.__module__.rpartition(".")[2],
                 title=title or raw.replace("_", " ").capitalize(),
@@ -127,6 +130,12 @@ def tool(
         )
 
     return declare
+
+
+def origin_of(body: ToolFunction) -> Origin:
+    """Return the origin of a function: `builtin` for this package's own, else `custom:<module>`."""
+    module = body.__module__
+    return BUILTIN if module.startswith("toolcrib.tools.") else Origin("custom", module)
 
 
 def first_sentence(text: str) -> str:

@@ -11,7 +11,6 @@ from toolcrib.engine.kit import Binding, Factory, Kit, Policy
 from toolcrib.engine.powers import unwired
 from toolcrib.engine.recover import recover
 from toolcrib.host.finder.finder import Finder
-from toolcrib.host.finder.rg import find_ripgrep
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.snapshots.snapshots import WorkspaceSnapshots
 from toolcrib.host.workspace.workspace import Workspace
@@ -31,6 +30,7 @@ from toolcrib.wiring.cell import Live
 from toolcrib.wiring.clock import SystemClock
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.load import Loaded, Places, load, places, workspace_root
+from toolcrib.wiring.programs import find_ripgrep
 from toolcrib.wiring.trust import trusted_digest
 
 
@@ -101,7 +101,7 @@ class _Opened:
             workspace,
             settings=loaded.settings.search,
             run=self.launcher,
-            ripgrep=find_ripgrep(),
+            ripgrep=find_ripgrep(where.search_path),
             excludes=str(where.git_excludes),
         )
         self.snapshots = WorkspaceSnapshots(workspace, blobs=store.blobs, jobs=store.jobs, tape=store.tape)

@@ -13,6 +13,8 @@ from toolcrib.engine.kit import Kit, Policy
 from toolcrib.engine.line import Line
 from toolcrib.ports.artifacts import Slice
 from toolcrib.ports.ask import Asker, Progress
+from toolcrib.ports.files import Loaded as Whole
+from toolcrib.ports.scope import Scope
 from toolcrib.ports.snapshots import Plan
 from toolcrib.ports.tape import Verdict
 from toolcrib.terms.call import Call, Decision, Principal
@@ -22,6 +24,7 @@ from toolcrib.terms.records import Approval, Taped
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import Settings
 from toolcrib.wiring.cell import Live
+from toolcrib.wiring.explain import explain_call
 
 REWIND = "rewind"
 """Canonical name of the person-only tool that takes calls back."""
@@ -153,6 +156,25 @@ class Crib:
         """Carry out a plan that the person has seen, as a call of its own that can be rewound too."""
         args = {"call": plan.to, "paths": [step.held.path for step in plan.steps], "only": only}
         return await self.submit(self.make(REWIND, args, principal=principal, given=given))
+
+    async def explain(self, tool: str, args: Mapping[str, Any] | None = None) -> tuple[Fields, str]:
+        """Return why a call would be ruled as it would, as an object and as text, without making it.
+
+        Raises:
+            Refusal: there is no such tool, or its arguments are refused before any judging.
+        """
+        found = await explain_call(self._kit, tool, args)
+        return found.to_json(), found.text()
+
+    async def load(self, path: str, *, most: int = 1 << 20) -> Whole | None:
+        """Return a whole file of the workspace for the person at a face, or None where there is none.
+
+        Raises:
+            Refusal: the membrane's; `file.too_large` above `most` bytes.
+        """
+        files = self._kit.files(Scope())
+        place = await files.place(path)
+        return await files.load(path, most=most) if place.exists else None
 
     async def find_call(self, text: str) -> str:
         """Return the id of the one call whose id is, starts with or ends with `text`.

@@ -222,3 +222,27 @@ def _tightened(text: str, base: Settings, parsed: Parsed, *, trusted: bool) -> t
         else:
             dropped.append(f"mode = {parsed.mode!r}")
     return replace(base, protected=protected, mode=mode), tuple(dropped)
+
+
+def wants_colour() -> bool:
+    """Tell whether the terminal wants colour: `NO_COLOR` is not set (no-color.org), and it is not a dumb one."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in {"", "dumb"}
+
+
+def home_directory() -> Path:
+    """Return the person's home directory, or `/` where none is known."""
+    home = os.environ.get("HOME", "")
+    return Path(home if home.startswith("/") else "/")
+
+
+def check_file(path: Path) -> tuple[Settings, Parsed]:
+    """Read one configuration file as if it were the person's own: settings, and rules whose examples were run.
+
+    Raises:
+        ConfigError: there is no such file, or it is not a configuration; says the place where it is known.
+    """
+    text = _read(path)
+    if text is None:
+        raise ConfigError(f"{path}: there is no such file")
+    parsed = parse_rules(text, source="user", file=str(path), trusted=True)
+    return _settings(text, str(path), Settings()), parsed

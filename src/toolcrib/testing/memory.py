@@ -1,0 +1,317 @@
+"""The port `Files` in memory: the same answers and refusals as the membrane gives, without a disk."""
+
+from collections.abc import Callable, Sequence
+
+from toolcrib.ports.files import Loaded, Window, Written
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.digest import cites, of_bytes
+from toolcrib.terms.facts import PathKind, Place
+from toolcrib.terms.names import TEMP_PREFIX, nearest
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import FileSettings
+from toolcrib.terms.text import decode, looks_binary, split_lines
+from toolcrib.testing.tree import Directory, File, Link, Node, Special, Spot, Tree
+
+_MAGIC: tuple[tuple[bytes, str], ...] = (
+    (b"PK\x03\x04", "ZIP archive"),
+    (b"\x7fELF", "ELF program or library"),
+    (b"%PDF-", "PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "PNG image"),
+    (b"\xff\xd8\xff", "JPEG image"),
+    (b"GIF8", "GIF image"),
+)
+
+
+class MemoryFiles:
+    """The port `Files` over a tree in memory, bound to `scope` (None: every path may be read and written).
+
+    Build the tree with `put`, `link`, `alias`, `special` and `directory`; `bound` gives the same tree another scope.
+    `before_write` runs at each write before anything is compared, as another program might.
+    """
+
+    def __init__(
+        self,
+        *,
+        root: str = "/workspace",
+        scope: Scope | None = None,
+        settings: FileSettings | None = None,
+        protected: Sequence[str] = (),
+        umask: int = 0o022,
+    ) -> None:
+        self.tree = Tree(root)
+        self.scope = scope
+        self.settings = settings or FileSettings()
+        self.protected = tuple(protected)
+        self.umask = umask
+        self.before_write: Callable[[str], None] | None = None
+
+    def bound(self, scope: Scope | None) -> "MemoryFiles":
+        """Return the same files under another scope."""
+        other = MemoryFiles(
+            root=self.tree.root, scope=scope, settings=self.settings, protected=self.protected, umask=self.umask
+        )
+        other.tree, other.before_write = self.tree, self.before_write
+        return other
+
+    def put(self, path: str, data: bytes | str, *, mode: int = 0o644) -> None:
+        """Make or replace the file at `path` with its directories, as another program would."""
+        self._hang(path, File(data.encode() if isinstance(data, str) else data, mode))
+
+    def link(self, path: str, target: str) -> None:
+        """Make a symbolic link with the text `target`."""
+        self._hang(path, Link(target))
+
+    def alias(self, path: str, existing: str) -> None:
+        """Make a hard link to the existing file."""
+        node = self.tree.resolve(existing).node
+        if not isinstance(node, File):
+            raise ValueError(f"{existing} is not a file")
+        node.links += 1
+        self._hang(path, node)
+
+    def special(self, path: str, kind: PathKind) -> None:
+        """Make a FIFO, socket or device."""
+        self._hang(path, Special(kind))
+
+    def directory(self, path: str) -> None:
+        """Make an empty directory."""
+        self._hang(path, Directory())
+
+    def data(self, path: str) -> bytes | None:
+        """Return the bytes of the file at `path`, None for anything else."""
+        node = self.tree.resolve(path).node
+        return node.data if isinstance(node, File) else None
+
+    def mode(self, path: str) -> int | None:
+        """Return the mode of the file at `path`."""
+        node = self.tree.resolve(path).node
+        return node.mode if isinstance(node, File) else None
+
+    def _hang(self, path: str, node: Node) -> None:
+        here = self.tree.top
+        *above, leaf = path.split("/")
+        for name in above:
+            below = here.children.setdefault(name, Directory())
+            if not isinstance(below, Directory):
+                raise ValueError(f"{name} is not a directory")
+            here = below
+        here.children[leaf] = node
+
+    async def place(self, path: str, *, digest: bool = False) -> Place:
+        """Resolve `path` to its canonical place."""
+        spot = self.tree.resolve(path)
+        if self.scope is not None and spot.path not in self.scope.writes:
+            self._permit_read(spot)
+        node = spot.node
+        hashed = digest and isinstance(node, File) and len(node.data) <= self.settings.edit_bytes
+        return _placed(spot, of_bytes(node.data) if hashed and isinstance(node, File) else None)
+
+    async def load(self, path: str, *, most: int) -> Loaded:
+        """Read a whole regular file."""
+        spot, node = self._readable(path)
+        if len(node.data) > most:
+            raise Refusal(
+                "file.too_large",
+                f"expected at most {most:,} bytes at {path!r}, found {len(node.data):,}",
+                hint="Read it in windows of lines, or search it.",
+            )
+        digest = of_bytes(node.data)
+        return Loaded(place=_placed(spot, digest), data=node.data, digest=digest)
+
+    async def window(self, path: str, *, offset: int, limit: int, most_bytes: int, line_chars: int) -> Window:
+        """Read some lines of a text file; above the whole-file cap neither digest nor total is told."""
+        if offset == 0 or min(limit, most_bytes, line_chars) < 1:
+            raise Refusal("args.invalid", f"offset: lines count from 1 or -1; limits from 1, found {offset}, {limit}")
+        spot, node = self._readable(path)
+        if looks_binary(node.data):
+            kind = next((name for start, name in _MAGIC if node.data.startswith(start)), "unknown kind")
+            raise Refusal(
+                "file.binary", f"expected text at {path!r}, found binary content: {kind}, {len(node.data):,} bytes"
+            )
+        whole = len(node.data) <= self.settings.edit_bytes
+        text = decode(node.data)
+        lines = split_lines(text.text)
+        start = offset if offset > 0 else max(1, len(lines) + offset + 1)
+        shown, clipped = _cut(lines[start - 1 : start - 1 + limit], start, most_bytes, line_chars)
+        digest = of_bytes(node.data) if whole else None
+        return Window(
+            place=_placed(spot, digest),
+            lines=tuple(shown),
+            first=start if whole or offset > 0 or len(lines) + offset < 0 else offset,
+            total_lines=len(lines) if whole else None,
+            digest=digest,
+            encoding=text.encoding,
+            ending=text.ending,
+            clipped=tuple(clipped),
+            more=start - 1 + len(shown) < len(lines),
+        )
+
+    async def write(self, path: str, data: bytes, *, expect: str | None, mode: int | None = None) -> Written:
+        """Put `data` at `path` if what stands there is `expect`."""
+        if self.before_write is not None:
+            self.before_write(path)
+        spot = self._writable(path)
+        old = spot.node
+        if isinstance(old, File):
+            before = self._replaceable(path, old, expect)
+            parents: tuple[str, ...] = ()
+            kept = old.mode & 0o3777
+            spot.directory.children[spot.leaf] = File(bytes(data), kept if mode is None else mode & 0o3777)
+        else:
+            if spot.dangling:
+                raise Refusal("file.missing", f"{path!r} is a symbolic link to something that does not exist")
+            if path.endswith(("/", "/.")):
+                raise Refusal("file.not_directory", f"expected a file name, found {path!r}, which asks for a directory")
+            if expect is not None:
+                raise _stale(path, "it was removed since it was read")
+            before, parents = None, self._make(spot)
+            self._hang(spot.path, File(bytes(data), 0o666 & ~self.umask if mode is None else mode & 0o3777))
+        after = of_bytes(data)
+        place = _placed(self.tree.resolve(path), after)
+        return Written(place=place, before=before, after=after, created_parents=parents)
+
+    async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
+        """Remove the file at `path` if its bytes are `expect`, then each directory of `prune` that is empty."""
+        parent, _, leaf = path.rstrip("/").rpartition("/")
+        above = self.tree.resolve(parent or ".").node
+        if isinstance(above, Directory) and isinstance(above.children.get(leaf), Link):
+            raise _not_regular(path, "symlink")
+        spot = self._writable(path)
+        if not isinstance(spot.node, File):
+            raise self._missing(spot)
+        if expect is None:
+            raise _stale(path, "nothing should stand there")
+        _refuse_read_only(path, spot.node)
+        if not cites(expect, of_bytes(spot.node.data)):
+            raise _stale(path, "its content changed since it was read")
+        spot.node.links -= 1
+        del spot.directory.children[spot.leaf]
+        for each in sorted(prune, key=len, reverse=True):
+            if spot.path.startswith(f"{each}/"):
+                self._prune(each)
+
+    def _prune(self, path: str) -> None:
+        spot = self.tree.resolve(path)
+        if isinstance(spot.node, Directory) and not spot.node.children:
+            parent = self.tree.resolve(path.rpartition("/")[0] or ".").node
+            if isinstance(parent, Directory):
+                parent.children.pop(spot.leaf, None)
+
+    def _readable(self, path: str) -> tuple[Spot, File]:
+        spot = self.tree.resolve(path)
+        self._permit_read(spot)
+        if spot.node is None:
+            raise self._missing(spot)
+        if not isinstance(spot.node, File):
+            raise _not_regular(path, _kind(spot))
+        return spot, spot.node
+
+    def _permit_read(self, spot: Spot) -> None:
+        if self.scope is not None and not self.scope.shows(spot.path):
+            raise Refusal("file.denied", f"a rule does not allow reading {spot.asked!r}")
+
+    def _writable(self, path: str) -> Spot:
+        spot = self.tree.resolve(path)
+        if spot.node is not None and not isinstance(spot.node, File):
+            raise _not_regular(path, _kind(spot))
+        parts = spot.path.split("/")
+        if any(part.casefold() in {".git", ".toolcrib"} or part.startswith(TEMP_PREFIX) for part in parts) or any(
+            f"{spot.path}/".startswith(f"{each.strip('/')}/") for each in self.protected
+        ):
+            raise Refusal("file.protected", f"{path!r} is protected and is never written")
+        if self.scope is not None and spot.path not in self.scope.writes:
+            raise Refusal("file.denied", f"{path!r} is not among the paths that this call may write")
+        return spot
+
+    def _replaceable(self, path: str, old: File, expect: str | None) -> str:
+        if expect is None:
+            raise Refusal("file.exists", f"expected nothing at {path!r}, found a file of {len(old.data):,} bytes")
+        if old.links > 1:
+            raise Refusal("file.linked", f"{path!r} has {old.links} hard links")
+        _refuse_read_only(path, old)
+        digest = of_bytes(old.data)
+        if not cites(expect, digest):
+            raise _stale(path, "its content changed since it was read")
+        return digest
+
+    def _make(self, spot: Spot) -> tuple[str, ...]:
+        """Return the canonical paths of the parents that will have to be made."""
+        parts = spot.path.split("/")
+        count = len(spot.missing) - 1
+        return tuple("/".join(parts[: len(parts) - 1 - count + step]) for step in range(1, count + 1))
+
+    def _missing(self, spot: Spot) -> Refusal:
+        if spot.dangling:
+            return Refusal("file.missing", f"{spot.asked!r} is a symbolic link to something that does not exist")
+        names = [name for name in spot.directory.children if not name.startswith(TEMP_PREFIX)]
+        prefix = spot.path[: len(spot.path) - len("/".join(spot.missing))]
+        near = [f"{prefix}{each}" for each in nearest(spot.missing[0], names)]
+        hint = f"Nearest names: {', '.join(map(repr, near))}." if near else "List the directory or search for the name."
+        return Refusal("file.missing", f"{spot.asked!r} does not exist", hint=hint)
+
+
+def _placed(spot: Spot, digest: str | None) -> Place:
+    node = spot.node
+    if not isinstance(node, File):
+        return Place(asked=spot.asked, path=spot.path, kind=_kind(spot))
+    return Place(
+        asked=spot.asked,
+        path=spot.path,
+        kind="file",
+        size=len(node.data),
+        mode=node.mode,
+        links=node.links,
+        digest=digest,
+    )
+
+
+def _kind(spot: Spot) -> PathKind:
+    match spot.node:
+        case None:
+            return "symlink" if spot.dangling else "missing"
+        case Directory():
+            return "directory"
+        case File():
+            return "file"
+        case Special(kind):
+            return kind
+
+
+def _cut(lines: Sequence[str], first: int, most_bytes: int, line_chars: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the lines that fit, damage marked; the first always fits, cut to the bytes there are."""
+    shown: list[str] = []
+    clipped: list[tuple[int, int]] = []
+    left = most_bytes
+    for number, line in enumerate(lines, first):
+        kept = line[:line_chars]
+        if shown and len(_marked(kept).encode()) + 1 > left:
+            break
+        while kept and len(_marked(kept).encode()) > left:
+            kept = kept[: len(kept) * 3 // 4]
+        if len(kept) < len(line):
+            clipped.append((number, len(line)))
+        shown.append(_marked(kept))
+        left -= len(shown[-1].encode()) + 1
+        if left <= 0:
+            break
+    return shown, clipped
+
+
+def _marked(text: str) -> str:
+    return "".join(
+        f"\\x{ord(each) & 0xFF:02x}" if each == "\0" or "\udc80" <= each <= "\udcff" else each for each in text
+    )
+
+
+def _not_regular(path: str, kind: PathKind) -> Refusal:
+    words = {"fifo": "a FIFO", "symlink": "a symbolic link"}
+    return Refusal("file.not_regular", f"expected a regular file at {path!r}, found {words.get(kind, f'a {kind}')}")
+
+
+def _refuse_read_only(path: str, node: File) -> None:
+    if not node.mode & 0o200:
+        raise Refusal("file.read_only", f"{path!r} is read-only (mode {node.mode:04o})")
+
+
+def _stale(path: str, why: str) -> Refusal:
+    return Refusal("file.stale", f"{path!r} is not what this call expects: {why}.", hint="Read it again.")

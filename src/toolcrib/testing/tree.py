@@ -1,0 +1,196 @@
+"""A directory tree in memory, resolved as the kernel resolves paths beneath a root. What the file fake stands on."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from toolcrib.terms.facts import PathKind
+from toolcrib.terms.refusals import Refusal
+
+MAX_LINKS = 40
+"""Links followed for one path: path_resolution(7)."""
+
+MAX_PATH = 4095
+"""Longest path in bytes: limits.h."""
+
+MAX_NAME = 255
+"""Longest name in bytes."""
+
+
+@dataclass(eq=False)
+class File:
+    """A regular file; the same object under two names is a hard link."""
+
+    data: bytes
+    mode: int = 0o644
+    links: int = 1
+
+
+@dataclass(eq=False)
+class Link:
+    """A symbolic link, by its text."""
+
+    target: str
+
+
+@dataclass(eq=False)
+class Special:
+    """A FIFO, socket or device."""
+
+    kind: PathKind
+
+
+@dataclass(eq=False)
+class Directory:
+    """Names and what they lead to."""
+
+    mode: int = 0o755
+    children: dict[str, "Node"] = field(default_factory=dict[str, "Node"])
+
+
+Node = File | Link | Special | Directory
+"""Whatever a name can lead to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What a path leads to: the node, or None, with the names beneath `directory` that do not exist."""
+
+    asked: str
+    path: str
+    directory: Directory
+    node: File | Special | Directory | None
+    missing: tuple[str, ...] = ()
+    dangling: bool = False
+
+    @property
+    def leaf(self) -> str:
+        """The last name."""
+        return self.path.rpartition("/")[2]
+
+
+class _Missing(Exception):  # noqa: N818 - the answer of one step, caught in the next
+    """Nothing stands there."""
+
+
+Walked = list[tuple[str, Directory]]
+"""The directories from the root down, each with its name."""
+
+
+class Tree:
+    """A root directory that knows under which absolute path it is known."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+        self.top = Directory()
+
+    def resolve(self, path: str) -> Spot:
+        """Return what `path` leads to, links followed.
+
+        Raises:
+            Refusal: `args.invalid`, `file.outside`, `file.missing`, `file.not_directory`.
+        """
+        raw = self._relative(path)
+        parts = _parts(raw)
+        try:
+            walked, name, node = self._walk(path, parts)
+        except _Missing:
+            return self._absent(path, parts, slash=_asks_directory(raw))
+        if _asks_directory(raw) and not isinstance(node, Directory):
+            raise not_directory(path)
+        canonical = "/".join([each for each, _ in walked[1:]] + ([name] if name else [])) or "."
+        return Spot(path, canonical, walked[-1][1], node)
+
+    def _relative(self, path: str) -> str:
+        if not path:
+            raise Refusal("args.invalid", "path: expected a path, found ''", hint="Use '.' for the workspace root.")
+        if "\0" in path:
+            raise Refusal("args.invalid", f"path: a path cannot hold a NUL character, found {path!r}")
+        try:
+            raw = path.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise Refusal("args.invalid", f"path: {path!r} holds half a character and cannot be a name") from None
+        if path.startswith("/"):
+            head, parts = _parts(self.root), _parts(path)
+            if parts[: len(head)] != head:
+                raise outside(path)
+            tail = "/".join(parts[len(head) :]) or "."
+            return tail + "/" if _asks_directory(path) else tail
+        if len(raw) > MAX_PATH or any(len(part) > MAX_NAME for part in raw.split(b"/")):
+            raise Refusal("args.invalid", "path: longer than the system takes", hint="Use a shorter path.")
+        return path
+
+    def _walk(self, path: str, parts: list[str]) -> tuple[Walked, str, File | Special | Directory]:
+        walked: Walked = [("", self.top)]
+        todo = deque(parts)
+        links = 0
+        while todo:
+            name = todo.popleft()
+            if name == "..":
+                if len(walked) == 1:
+                    raise outside(path)
+                walked.pop()
+                continue
+            node = walked[-1][1].children.get(name)
+            if isinstance(node, Link):
+                links += 1
+                if links > MAX_LINKS:
+                    raise Refusal("file.missing", f"the links of {path!r} never reach a file: a loop, or more than 40")
+                if node.target.startswith("/"):
+                    raise outside(path)
+                todo.extendleft(reversed(_parts(node.target)))
+            elif isinstance(node, Directory):
+                walked.append((name, node))
+            elif node is None:
+                raise _Missing
+            elif todo:
+                raise not_directory(path)
+            else:
+                return walked, name, node
+        return walked, "", walked[-1][1]
+
+    def _absent(self, path: str, parts: list[str], *, slash: bool) -> Spot:
+        """Find the deepest directory on the way that does exist."""
+        depth = 0
+        for part in parts:
+            depth += -1 if part == ".." else 1
+            if depth < 0:
+                raise outside(path)
+        for count in range(len(parts) - 1, -1, -1):
+            try:
+                walked, name, node = self._walk(path, parts[:count])
+            except _Missing:
+                continue
+            if name or not isinstance(node, Directory):
+                raise not_directory(path)
+            return self._beside(path, walked, tuple(parts[count:]), slash=slash)
+        raise AssertionError("the root exists")
+
+    def _beside(self, path: str, walked: Walked, rest: tuple[str, ...], *, slash: bool) -> Spot:
+        here = walked[-1][1]
+        found = here.children.get(rest[0])
+        if ".." in rest or (found is not None and (len(rest) > 1 or slash)):
+            raise Refusal("file.missing", f"{path!r} does not exist", hint="A directory on the way is missing.")
+        canonical = "/".join([*(name for name, _ in walked[1:]), *rest])
+        return Spot(path, canonical, here, None, rest, dangling=found is not None)
+
+
+def outside(path: str) -> Refusal:
+    """Return the refusal of a path that does not stay beneath the root."""
+    return Refusal(
+        "file.outside",
+        f"{path!r} leads outside the workspace",
+        hint="Name a path beneath the workspace root; links with absolute text are not followed.",
+    )
+
+
+def not_directory(path: str) -> Refusal:
+    """Return the refusal of a path that goes on beneath a file."""
+    return Refusal("file.not_directory", f"expected a directory within {path!r}, found a file in its place")
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in {"", "."}]
+
+
+def _asks_directory(path: str) -> bool:
+    return path.endswith(("/", "/."))
