@@ -7,11 +7,11 @@ from typing import Any
 
 from toolcrib.catalog import dialects
 from toolcrib.catalog import order as ordering
-from toolcrib.catalog.dialects import DEFAULT, Dialect
+from toolcrib.catalog.dialects import DEFAULT
 from toolcrib.catalog.entry import Entry, Missing, State
 from toolcrib.catalog.naming import mint
 from toolcrib.catalog.profile import Profile
-from toolcrib.catalog.shapes import Shape
+from toolcrib.catalog.shapes import Dialect, Shape
 from toolcrib.catalog.views import Teller, View
 from toolcrib.terms.descriptor import Descriptor
 from toolcrib.terms.digest import of_json
@@ -24,6 +24,9 @@ FullyDenied = Callable[[str, Descriptor], str | None]
 
 Unavailable = Mapping[str, str] | Callable[[str, Tool], str | None]
 """Name to why the tool cannot run ("needs a store"), or a function that says so."""
+
+VIEWS = 64
+"""Most views that a catalog keeps once made."""
 
 Spoken = Mapping[str, tuple[tuple[Shape, Entry], ...]]
 """The shown names of one dialect in catalog order, each with the tools behind it in the order of their shapes."""
@@ -126,6 +129,14 @@ class Catalog:
             ConfigError: there is no such dialect.
         """
         profile = Profile(without=frozenset(without), only=None if only is None else frozenset(only))
+        made: dict[tuple[str, Profile], View] = self._views
+        if (dialect, profile) not in made:
+            if len(made) >= VIEWS:
+                made.clear()
+            made[dialect, profile] = self._view(dialect, profile)
+        return made[dialect, profile]
+
+    def _view(self, dialect: str, profile: Profile) -> View:
         offered = {
             name: [(shape, entry) for shape, entry in pairs if _offered(entry, name, profile)]
             for name, pairs in self._spoken(dialect).items()
@@ -174,6 +185,11 @@ class Catalog:
         """Each dialect's index, made at its first use and a function of the entries alone."""
         return {}
 
+    @cached_property
+    def _views(self) -> dict[tuple[str, Profile], View]:
+        """The views made so far, each a function of the entries and its key alone."""
+        return {}
+
     def _unknown(self, name: str, dialect: str, *, person: bool) -> Missing:
         known = [
             shown
@@ -194,7 +210,7 @@ def _index(spoken: Dialect, entries: Sequence[Entry]) -> Spoken:
     for entry in entries:
         shape = spoken.shape_of(entry.name, builtin=entry.descriptor.origin.kind == "builtin")
         if shape is not None:
-            said = replace(entry, aliases={str(name): str(alias) for name, alias in spoken.aliases.items()})
+            said = replace(entry, aliases=dict(spoken.aliases), details=dict(spoken.details), bounds=spoken.bounds)
             found.setdefault(shape.name, []).append((shape, said))
     return {name: tuple(sorted(pairs, key=lambda pair: rank.get(id(pair[0]), -1))) for name, pairs in found.items()}
 

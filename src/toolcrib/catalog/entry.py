@@ -27,6 +27,10 @@ class Entry:
     why: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     """Refusal names that the dialect it was found in says differently."""
+    details: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """Refusal name, before the alias, to what the payload carries besides in that dialect."""
+    bounds: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of bounds that the dialect spells differently."""
 
     @property
     def descriptor(self) -> Descriptor:
@@ -78,7 +82,7 @@ class Entry:
                 fault
                 for each in error.errors(include_url=False, include_context=False, include_input=False)
                 if each["loc"] and (each["type"] != "missing" or shape.converter is None)
-                for fault in [Fault(shape.spell(each["loc"]), str(each["msg"])[:200])]
+                for fault in [Fault(shape.spell(each["loc"]), _said(each["type"], each["msg"]))]
                 if fault.path not in known
             ]
         return []
@@ -91,3 +95,7 @@ class Missing:
     refusal: RefusalName
     message: str
     hint: str = ""
+
+
+def _said(kind: str, message: str) -> str:
+    return {"missing": "required, and missing", "extra_forbidden": "unknown parameter"}.get(kind, message[:200])

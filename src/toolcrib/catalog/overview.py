@@ -1,5 +1,6 @@
 """The prompt's overview of the tools: one line each, taken from the same view as the schemas."""
 
+from toolcrib.catalog.shapes import retold
 from toolcrib.catalog.views import Shown, View
 
 HEADING = "## Tools"
@@ -19,4 +20,4 @@ def overview(view: View) -> str:
 def _line(item: Shown, view: View) -> str:
     rival = item.entry.descriptor.prefer_over if len(item.entries) == 1 else None
     line = f"{item.name} — {' '.join(item.summary.split())}"
-    return f"{line} (use this instead of {view.spoken.get(rival, rival)})" if rival else line
+    return f"{line} (use this instead of {retold(rival, view.spoken)})" if rival else line

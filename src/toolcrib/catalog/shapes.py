@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from toolcrib.terms.outcome import Fields
+from toolcrib.terms.refusals import RefusalName
 
 Mark = Literal["always_ask", "no_rebase"]
 """What a dialect says of a call beside its arguments: replacing a file always asks; no digest moves on."""
@@ -100,6 +101,38 @@ class Shape:
         return ".".join([self.shown(head), *(camel(part) if self.camel else part for part in rest)])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One way to spell the catalog. A tool without a shape keeps its canonical form, where it is shown at all."""
+
+    name: str
+    shapes: tuple[Shape, ...] = ()
+    others: bool = False
+    """Whether built-in tools without a shape are shown."""
+    foreign: bool = True
+    """Whether tools of other origins are shown, under their canonical names."""
+    camel: bool = False
+    aliases: Mapping[RefusalName, RefusalName] = field(default_factory=dict[RefusalName, RefusalName])
+    """Refusal name to the one that this dialect says instead."""
+    details: Mapping[RefusalName, Mapping[str, str]] = field(default_factory=dict[RefusalName, Mapping[str, str]])
+    """Refusal name, before the alias, to what its payload carries besides."""
+    bounds: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Name of a bound to its spelling."""
+    json: frozenset[str] | None = None
+    """Canonical built-ins that stay JSON tools once programs are offered; None: all of them."""
+    group: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Description of each name that several tools share."""
+
+    def shape_of(self, tool: str, *, builtin: bool) -> Shape | None:
+        """Return the first shape of a canonical tool in this dialect, None where it is left out."""
+        if not builtin:
+            return Shape(tool=tool, name=tool) if self.foreign else None
+        listed = next((shape for shape in self.shapes if shape.tool == tool), None)
+        if listed is not None or not self.others:
+            return listed
+        return Shape(tool=tool, name=tool, camel=self.camel)
+
+
 def camel(name: str) -> str:
     """Return a snake_case name in camelCase."""
     head, *rest = name.split("_")
@@ -157,9 +190,28 @@ def _camelled(node: Any) -> Any:
     return found
 
 
+_NAME = re.compile(r"(?<![\w./-])(?:[a-z]+(?:_[a-z]+)+|cwd|[a-z]+\.[a-z_]+)(?![\w/-])|(?<=`)[a-z]+(?=`)")
+
+
 def retold(text: str, names: Mapping[str, str]) -> str:
-    """Return `text` with each name in backticks that `names` knows replaced by what it is shown as."""
-    return re.sub(r"`([a-z_]+)`", lambda found: f"`{names.get(found[1], found[1])}`", text)
+    """Return `text` with each name that `names` knows replaced by what it is shown as.
+
+    Names of one plain word are taken for names only between backticks.
+    """
+    return _NAME.sub(lambda found: names.get(found[0], found[0]), text)
+
+
+def retold_schema(node: Any, names: Mapping[str, str]) -> Any:
+    """Return a schema with every description in it retold."""
+    if isinstance(node, list):
+        return [retold_schema(each, names) for each in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    schema = cast("Fields", node)
+    return {
+        key: retold(value, names) if key == "description" and isinstance(value, str) else retold_schema(value, names)
+        for key, value in schema.items()
+    }
 
 
 # The way back --------------------------------------------------------------------------------------------------------

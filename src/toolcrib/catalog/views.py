@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from toolcrib.catalog import shapes
-from toolcrib.catalog.dialects import Dialect
 from toolcrib.catalog.entry import Entry
-from toolcrib.catalog.shapes import Shape
+from toolcrib.catalog.shapes import Dialect, Shape
 from toolcrib.terms.effects import Surface
 from toolcrib.terms.outcome import Fields
+from toolcrib.terms.tool import first_sentence
 
 Pairs = Sequence[tuple[Shape, Entry]]
 """The tools behind one shown name, each with its shape."""
@@ -69,18 +69,27 @@ class Teller:
     def shown(self, name: str, pairs: Pairs) -> Shown:
         """Return what is shown under `name`."""
         shape, entry = pairs[0]
-        schemas = [shapes.schema_of(each, behind.descriptor.schema) for each, behind in pairs]
+        schemas = [self._schema(each, behind) for each, behind in pairs]
         shared = self.dialect.group.get(name)
-        text = shared or shape.text or shapes.retold(entry.descriptor.description, {**self.names, **shape.rename})
+        words = self._words(shape, entry)
+        text = shared or shape.text or shapes.retold(entry.descriptor.description, words)
         return Shown(
             name=name,
             title=entry.descriptor.title if shared is None else name.replace("_", " ").capitalize(),
-            summary=entry.descriptor.summary if shared is None else shared.partition(". ")[0] + ".",
+            summary=first_sentence(shared) if shared else shapes.retold(entry.descriptor.summary, words),
             description=text,
             schema=schemas[0] if shared is None else _merged([each for each, _ in pairs], schemas),
             surface=self.surface(entry),
             entries=tuple(behind for _, behind in pairs),
         )
+
+    def _schema(self, shape: Shape, entry: Entry) -> Fields:
+        return shapes.retold_schema(shapes.schema_of(shape, entry.descriptor.schema), self._words(shape, entry))
+
+    def _words(self, shape: Shape, entry: Entry) -> Mapping[str, str]:
+        """Return what this dialect calls things: tools, the parameters of this one, and refusals."""
+        parameters = {name: shape.shown(name) for name in entry.descriptor.schema.get("properties", {})}
+        return {**self.dialect.aliases, **parameters, **self.names}
 
 
 def _merged(behind: Sequence[Shape], schemas: Sequence[Fields]) -> Fields:

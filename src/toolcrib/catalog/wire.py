@@ -1,5 +1,7 @@
 """A view as the `tools` field of a provider's request takes it. Takes nothing but the view."""
 
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Literal, assert_never
 
 from toolcrib.catalog.views import Shown, View
@@ -12,7 +14,7 @@ Provider = Literal["mcp", "openai", "anthropic", "gemini"]
 
 def render(view: View, provider: Provider = "mcp") -> list[Fields]:
     """Return the JSON tools of `view`, in its order. Symbols are left out: a program's tool lists them."""
-    items = [item for item in view.items if item.surface == "json"]
+    items = [replace(item, schema=deepcopy(item.schema)) for item in view.items if item.surface == "json"]
     match provider:
         case "mcp":
             return [_mcp(item) for item in items]
@@ -62,5 +64,5 @@ def _mcp(item: Shown) -> Fields:
         "annotations": {"title": item.title, **annotations(*descriptors)},
     }
     if returns is not None:
-        shown["outputSchema"] = dict(returns)
+        shown["outputSchema"] = deepcopy(dict(returns))
     return shown

@@ -113,13 +113,18 @@ def judge(
         always_ask=always_ask,
         further=protected,
     )
+    return settle(question, grants=grants, now=now, root=root)
+
+
+def settle(question: Question, *, grants: Sequence[Grant] = (), now: float, root: str | None = None) -> Ruling:
+    """Return the ruling on a question: that of its strictest part, an ask lifted by a grant that covers the call."""
     worst = strictest(weigh(question))
     if worst.verdict == "deny":
         return Deny(rule=worst.by, reason=worst.reason)
     if worst.verdict == "allow":
         return Allow(rule=worst.by, reason=worst.reason)
     if not worst.always:
-        grant = standing.covering(grants, descriptor, footprint, now=now, root=root)
+        grant = standing.covering(grants, question.descriptor, question.footprint, now=now, root=root)
         if grant is not None:
             return Allow(rule=f"grant {grant.id}", reason=f"granted by {grant.by}: {grant.pattern}", grant=grant.id)
     return Ask(rule=worst.by, reason=worst.reason, always=worst.always)

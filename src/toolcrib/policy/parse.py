@@ -35,6 +35,7 @@ MOST_RULES = 1000
 LONGEST_TEXT = 4096
 """Longest text in a rule, characters."""
 
+_MODES: Mapping[str, Mode] = {each: each for each in MODES}
 _EFFECTS: Mapping[str, Verdict] = {"allow": "allow", "ask": "ask", "deny": "deny"}
 _ACCESSES: Mapping[str, Access] = {"any": "any", "read": "read", "write": "write"}
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)\Z| \(at end of document\)\Z")
@@ -96,7 +97,7 @@ def _toml(text: str, locator: Locator) -> Mapping[str, Any]:
 
 def _mode(table: Mapping[str, Any], locator: Locator) -> Mode | None:
     word = table.get("mode")
-    mode = next((each for each in MODES if each == word), None)
+    mode = _MODES.get(word) if isinstance(word, str) else None
     if word is not None and mode is None:
         raise locator.fault(
             f"policy.mode must be one of {', '.join(MODES)}, found {_brief(word)}", at=("policy", "mode")
