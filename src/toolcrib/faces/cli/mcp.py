@@ -1,0 +1,26 @@
+"""`toolcrib mcp`: this workspace's tools for an MCP client over stdio."""
+
+import click
+
+from toolcrib.faces.cli.flags import flags
+from toolcrib.faces.cli.session import drive
+from toolcrib.faces.gate.server import serve_stdio
+from toolcrib.terms.settings import Mode
+from toolcrib.wiring.build import open_crib
+
+
+@click.command("mcp")
+@click.option("--dialect", metavar="D", default="toolcrib", help="Names and arguments as this dialect has them.")
+@flags("directory", "wide", "mode", "without")
+def command(*, dialect: str, directory: str, wide: bool, mode: Mode | None, without: tuple[str, ...]) -> int:
+    """Serve this workspace's tools to an MCP client over standard input and output, until it closes them.
+
+    The client starts this command; `toolcrib init` writes it into the client's configuration.
+    """
+
+    async def work() -> int:
+        async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+            await serve_stdio(crib, dialect=dialect)
+        return 0
+
+    return drive(work)

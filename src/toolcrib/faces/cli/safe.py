@@ -1,0 +1,51 @@
+r"""Makes untrusted text harmless and honest in a terminal: what would steer it or hide in it is shown as an escape.
+
+Nothing is dropped. `\n` and `\t` stay; every other character that is not visible becomes its name.
+"""
+
+import unicodedata
+from collections.abc import Callable
+
+MARKS_IN_A_ROW = 4
+"""Combining marks that one character may carry; more would paint over the lines beside it."""
+
+_UNSEEN = frozenset(
+    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]
+)
+"""Characters that count as printable and yet show nothing: fillers, joiners, the blank pattern, variation selectors."""
+
+
+def visible(text: str, *, mark: Callable[[str], str] = str, lines: bool = True) -> str:
+    r"""Return `text` with controls, escapes, bidirectional and invisible characters written out.
+
+    A control becomes `\x1b`, an undecodable byte `\xff`, any other `<U+202E>`. `mark` dresses each such escape;
+    with `lines` false `\n` and `\t` are written out too, so that the result is one line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    shown: list[str] = []
+    marks = 0
+    for letter in text:
+        marks = marks + 1 if unicodedata.combining(letter) else 0
+        plain = lines if letter in "\n\t" else letter.isprintable() and ord(letter) not in _UNSEEN
+        shown.append(letter if plain and marks <= MARKS_IN_A_ROW else mark(_written(letter)))
+    return "".join(shown)
+
+
+def one_line(text: str, *, most: int = 0) -> str:
+    """Return `text` visible on one line, cut to `most` characters with a mark where that is given."""
+    cut = text[: most + 1] if most else text
+    shown = visible(cut, lines=False)
+    return shown if not most or len(shown) <= most else shown[: most - 1] + "…"
+
+
+def _written(letter: str) -> str:
+    number = ord(letter)
+    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(letter)
+    if named is not None:
+        return named
+    if number < 0xA0:
+        return f"\\x{number:02x}"
+    if 0xDC80 <= number <= 0xDCFF:
+        return f"\\x{number - 0xDC00:02x}"
+    return f"<U+{number:04X}>"

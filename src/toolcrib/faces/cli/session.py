@@ -1,0 +1,73 @@
+"""Running a command's async part: one loop, clean ends on signals, refusals told, and who calls from here."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any
+
+from toolcrib.faces.cli.look import paint, shown
+from toolcrib.faces.cli.out import stderr, stdout, terminal
+from toolcrib.terms.call import Principal
+from toolcrib.terms.names import mint_id
+from toolcrib.terms.refusals import Refusal
+
+REFUSED = 1
+
+Work = Callable[[], Coroutine[Any, Any, int]]
+"""A command's async part; its result is the exit code."""
+
+
+def drive(work: Work, *, as_json: bool = False) -> int:
+    """Run `work` to its end and return its exit code; a refusal is told and is 1.
+
+    Ctrl-C, a termination and a closed terminal cancel it, so that a call under way is closed on the tape.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, after everything was closed.
+    """
+    try:
+        return asyncio.run(_stoppable(work))
+    except Refusal as refusal:
+        refused(refusal.name, refusal.message, hint=refusal.hint, as_json=as_json)
+        return REFUSED
+
+
+async def _stoppable(work: Work) -> int:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    got: list[int] = []
+
+    def stop(number: int) -> None:
+        got.append(number)
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await work()
+    except asyncio.CancelledError:
+        if got:
+            return 128 + got[0]
+        raise
+    finally:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.remove_signal_handler(number)
+
+
+def refused(name: str, message: str, *, hint: str = "", as_json: bool = False) -> None:
+    """Tell a refusal that belongs to no call: one object with `--json`, else two lines on standard error."""
+    if as_json:
+        stdout().json({"kind": "refused", "name": name, "message": message, "hint": hint})
+        return
+    err = stderr()
+    err.line(paint("refused ", "red", err) + shown(f"{name}: {message}", err, style="red"))
+    if hint:
+        err.line("  next: " + shown(hint, err))
+
+
+@cache
+def principal() -> Principal:
+    """Return who calls: this user at this command line; one conversation a process."""
+    return Principal(id=f"cli:{os.getuid()}", face="cli", thread=mint_id(), attended=terminal())
