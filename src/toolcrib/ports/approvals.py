@@ -15,7 +15,7 @@ class Approvals(Protocol):
         ...
 
     async def find(self, approval_id: str) -> Approval | None:
-        """Return the approval whose id is, or uniquely starts with, `approval_id`."""
+        """Return the approval whose id is, or uniquely starts or ends with, `approval_id`."""
         ...
 
     async def pending(self) -> Sequence[Approval]:

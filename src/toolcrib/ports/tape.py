@@ -17,6 +17,14 @@ class Verdict:
     why: str = ""
 
 
+class Repeated(Exception):  # noqa: N818 - a reading of the tape, not an error of the product
+    """A call id is received a second time, or a call is closed a second time. Nothing of the group was appended."""
+
+    def __init__(self, call_id: str, message: str) -> None:
+        super().__init__(message)
+        self.call_id = call_id
+
+
 class Tape(Protocol):
     """Appends and reads.
 
@@ -25,7 +33,11 @@ class Tape(Protocol):
     """
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Taped]:
-        """Append as one group, durable when it returns, and update the jobs that the entries belong to."""
+        """Append as one group, durable when it returns, and update the jobs that the entries belong to.
+
+        Raises:
+            Repeated: another process received or closed the call before; its entries stand.
+        """
         ...
 
     async def page(self, *, since: int = 0, limit: int = 100, call_id: str | None = None) -> Sequence[Taped]:

@@ -53,13 +53,14 @@ class Approvals:
         await writable(self._writer).submit(task, entries)
 
     async def find(self, approval_id: str) -> Approval | None:
-        """Return the approval whose id is, or uniquely starts with, `approval_id`."""
+        """Return the approval whose id is, or uniquely starts or ends with, `approval_id`."""
 
         def task(link: Link) -> Approval | None:
             row = link.one(f"{_SELECT} WHERE id = ?", (approval_id,))
             if row is not None or not approval_id:
                 return None if row is None else self._approval(row)
-            rows = link.all(f"{_SELECT} WHERE substr(id, 1, ?) = ? LIMIT 2", (len(approval_id), approval_id))
+            part = (len(approval_id), approval_id) * 2
+            rows = link.all(f"{_SELECT} WHERE substr(id, 1, ?) = ? OR substr(id, -?) = ? LIMIT 2", part)
             return self._approval(rows[0]) if len(rows) == 1 else None
 
         return await self._reader.submit(task)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from toolcrib.ports.tape import Repeated
 from toolcrib.store import entries
 from toolcrib.store.chain import Coded, changed
 from toolcrib.store.database import Link, Row, Value
@@ -34,7 +35,7 @@ class _Standing:
         if self.stage == "closed":
             # An answer that comes late is on the tape, and leaves the closed job as it is.
             if entry.stage == "closed":
-                raise ValueError(f"call {self.call_id!r} is closed already")
+                raise Repeated(self.call_id, f"call {self.call_id!r} is closed already")
             return
         self.stage, self.seq = entry.stage, seq
         if entry.stage == "started":
@@ -50,7 +51,7 @@ def fold(link: Link, coded: Sequence[Coded], first: int) -> None:
     """Bring the jobs up to date with entries that take the numbers from `first` on.
 
     Raises:
-        ValueError: a call is received twice or closed twice; nothing was changed.
+        Repeated: a call is received twice or closed twice; nothing was changed.
     """
     standing: dict[str, _Standing | None] = {}
     for seq, each in enumerate(coded, first):
@@ -63,7 +64,7 @@ def fold(link: Link, coded: Sequence[Coded], first: int) -> None:
         job = standing[entry.call_id]
         if entry.stage == "received":
             if job is not None:
-                raise ValueError(f"call {entry.call_id!r} is on the tape already")
+                raise Repeated(entry.call_id, f"call {entry.call_id!r} is on the tape already")
             owner = str(entry.data.get("owner", ""))
             job = standing[entry.call_id] = _Standing(entry.call_id, seq, seq, "received", 0, 0, owner)
         if job is not None:

@@ -40,7 +40,7 @@ class Ledger:
         """Add entries to the chain and bring their jobs up to date.
 
         Raises:
-            ValueError: a call is received twice or closed twice.
+            Repeated: a call is received twice or closed twice.
         """
         if not coded:
             return []

@@ -1,7 +1,6 @@
 """The tape over one store: durable appends, checked reads, and verifying the whole chain."""
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import cast
 
 import anyio
@@ -35,23 +34,23 @@ class Tape:
 
         Raises:
             Refusal: `store.unavailable`, `disk.full`; nothing was appended then.
-            ValueError: a call is received twice or closed twice; nothing was appended then.
+            Repeated: a call is received twice or closed twice; nothing was appended then.
         """
         return await writable(self._writer).submit(Ledger.append, entries)
 
     async def page(self, *, since: int = 0, limit: int = 100, call_id: str | None = None) -> Sequence[Taped]:
         """Return up to `limit` entries with a sequence number above `since`, in order."""
         if call_id is None:
-            return await self._read("WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit), whole=True)
+            found = await self._read("WHERE seq > ? ORDER BY seq LIMIT ?", (since, limit))
+            return _following(found, after=since)
         known = "AND call_id <> ''" if call_id else ""
-        return await self._read(
-            f"WHERE call_id = ? {known} AND seq > ? ORDER BY seq LIMIT ?", (call_id, since, limit), whole=False
-        )
+        return await self._read(f"WHERE call_id = ? {known} AND seq > ? ORDER BY seq LIMIT ?", (call_id, since, limit))
 
     async def latest(self, *, limit: int = 100) -> Sequence[Taped]:
         """Return the last `limit` entries, in order."""
-        where = "WHERE seq > (SELECT coalesce(max(seq), 0) FROM entries) - ? ORDER BY seq"
-        return await self._read(where, (limit,), whole=True)
+        found = await self._read("ORDER BY seq DESC LIMIT ?", (limit,))
+        found.reverse()
+        return _following(found, after=found[0].seq - 1 if found else 0)
 
     async def verify(self) -> Verdict:
         """Recompute the whole chain, and hold it against the jobs and the mark of what was durable."""
@@ -76,13 +75,20 @@ class Tape:
 
         return await writable(self._writer).submit(task)
 
-    async def _read(self, where: str, values: Sequence[Value], *, whole: bool) -> Sequence[Taped]:
-        found = await self._reader.submit(lambda link: entries.select(link, where, values))
-        if whole:
-            for before, after in pairwise(found):
-                if after.seq != before.seq + 1 or after.previous != before.hash:
-                    raise entries.broken(after.seq, "does not follow the one before it")
-        return found
+    async def _read(self, where: str, values: Sequence[Value]) -> list[Taped]:
+        return await self._reader.submit(lambda link: entries.select(link, where, values))
+
+
+def _following(found: list[Taped], *, after: int) -> list[Taped]:
+    """Return entries that are read together once each is known to follow the one before it."""
+    previous = None if after else chain.START.hex()
+    for each in found:
+        if each.seq != after + 1:
+            raise entries.broken(after + 1, "is missing")
+        if previous is not None and each.previous != previous:
+            raise entries.broken(each.seq, "does not follow the one before it")
+        after, previous = each.seq, each.hash
+    return found
 
 
 def writable(writer: Writer | None) -> Writer:

@@ -35,7 +35,7 @@ _GAP = rf"(?:{_COLOUR}|\r?\n)*"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One known kind of token. A word of it has 20 characters or more, and begins with one of `starts` or follows `AFTER`."""
+    """A known kind of token. A word of it, 20 characters or longer, begins with one of `starts` or follows `AFTER`."""
 
     name: str
     starts: tuple[str, ...]
@@ -49,7 +49,11 @@ SHAPES: tuple[Shape, ...] = (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         r"gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
     ),
-    Shape("gitlab-token", ("gl",), rf"gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent|oas|ffct)-[{_WORD}]{{20,300}}"),
+    Shape(
+        "gitlab-token",
+        ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-", "glimt-", "glagent-"),
+        rf"gl(?:pat|dt|rt|ptt|cbt|soat|ft|imt|agent)-[{_WORD}]{{20,300}}",
+    ),
     Shape("slack-token", ("xox", "xapp-"), r"xox[abceoprs]-[A-Za-z0-9-]{16,300}|xapp-[0-9]-[A-Za-z0-9-]{16,300}"),
     Shape("slack-webhook", (), r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{30,200}"),
     Shape("anthropic-key", ("sk-ant-",), rf"sk-ant-[a-z0-9]{{3,12}}-[{_WORD}]{{32,200}}"),

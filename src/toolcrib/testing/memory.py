@@ -158,8 +158,6 @@ class MemoryFiles:
             kept = old.mode & 0o3777
             spot.directory.children[spot.leaf] = File(bytes(data), kept if mode is None else mode & 0o3777)
         else:
-            if spot.dangling:
-                raise Refusal("file.missing", f"{path!r} is a symbolic link to something that does not exist")
             if path.endswith(("/", "/.")):
                 raise Refusal("file.not_directory", f"expected a file name, found {path!r}, which asks for a directory")
             if expect is not None:
@@ -172,9 +170,7 @@ class MemoryFiles:
 
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
         """Remove the file at `path` if its bytes are `expect`, then each directory of `prune` that is empty."""
-        parent, _, leaf = path.rstrip("/").rpartition("/")
-        above = self.tree.resolve(parent or ".").node
-        if isinstance(above, Directory) and isinstance(above.children.get(leaf), Link):
+        if self.tree.is_link(path):
             raise _not_regular(path, "symlink")
         spot = self._writable(path)
         if not isinstance(spot.node, File):
@@ -268,7 +264,7 @@ def _placed(spot: Spot, digest: str | None) -> Place:
 def _kind(spot: Spot) -> PathKind:
     match spot.node:
         case None:
-            return "symlink" if spot.dangling else "missing"
+            return "missing"
         case Directory():
             return "directory"
         case File():

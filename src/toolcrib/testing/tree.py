@@ -1,7 +1,7 @@
 """A directory tree in memory, resolved as the kernel resolves paths beneath a root. What the file fake stands on."""
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolcrib.terms.facts import PathKind
 from toolcrib.terms.refusals import Refusal
@@ -89,12 +89,27 @@ class Tree:
         Raises:
             Refusal: `args.invalid`, `file.outside`, `file.missing`, `file.not_directory`.
         """
-        raw = self._relative(path)
+        return self._resolve(path, self._relative(path))
+
+    def is_link(self, path: str) -> bool:
+        """Tell whether the last name of `path` is a link; its own way there may lead through links."""
+        parent, _, leaf = path.rpartition("/")
+        if not leaf or leaf in {".", ".."}:
+            return False
+        try:
+            above = self.resolve(parent or ".").node
+        except Refusal:
+            return False
+        return isinstance(above, Directory) and isinstance(above.children.get(leaf), Link)
+
+    def _resolve(self, path: str, raw: str, links: int = 0) -> Spot:
+        if links > MAX_LINKS:
+            raise _loop(path)
         parts = _parts(raw)
         try:
             walked, name, node = self._walk(path, parts)
         except _Missing:
-            return self._absent(path, parts, slash=_asks_directory(raw))
+            return self._absent(path, parts, links)
         if _asks_directory(raw) and not isinstance(node, Directory):
             raise not_directory(path)
         canonical = "/".join([each for each, _ in walked[1:]] + ([name] if name else [])) or "."
@@ -134,7 +149,7 @@ class Tree:
             if isinstance(node, Link):
                 links += 1
                 if links > MAX_LINKS:
-                    raise Refusal("file.missing", f"the links of {path!r} never reach a file: a loop, or more than 40")
+                    raise _loop(path)
                 if node.target.startswith("/"):
                     raise outside(path)
                 todo.extendleft(reversed(_parts(node.target)))
@@ -148,7 +163,7 @@ class Tree:
                 return walked, name, node
         return walked, "", walked[-1][1]
 
-    def _absent(self, path: str, parts: list[str], *, slash: bool) -> Spot:
+    def _absent(self, path: str, parts: list[str], links: int) -> Spot:
         """Find the deepest directory on the way that does exist."""
         depth = 0
         for part in parts:
@@ -162,16 +177,31 @@ class Tree:
                 continue
             if name or not isinstance(node, Directory):
                 raise not_directory(path)
-            return self._beside(path, walked, tuple(parts[count:]), slash=slash)
+            return self._beside(path, walked, tuple(parts[count:]), links)
         raise AssertionError("the root exists")
 
-    def _beside(self, path: str, walked: Walked, rest: tuple[str, ...], *, slash: bool) -> Spot:
+    def _beside(self, path: str, walked: Walked, rest: tuple[str, ...], links: int) -> Spot:
+        """Return the spot of names of which the first does not exist, or is a link that leads nowhere."""
         here = walked[-1][1]
+        inside = [name for name, _ in walked[1:]]
         found = here.children.get(rest[0])
-        if ".." in rest or (found is not None and (len(rest) > 1 or slash)):
-            raise Refusal("file.missing", f"{path!r} does not exist", hint="A directory on the way is missing.")
-        canonical = "/".join([*(name for name, _ in walked[1:]), *rest])
-        return Spot(path, canonical, here, None, rest, dangling=found is not None)
+        if not isinstance(found, Link):
+            if ".." in rest:
+                raise _no_way(path)
+            return Spot(path, "/".join([*inside, *rest]), here, None, rest)
+        if len(rest) > 1:
+            raise _no_way(path)
+        if found.target.startswith("/"):
+            raise outside(path)
+        return replace(self._resolve(path, "/".join([*inside, found.target]), links + 1), dangling=True)
+
+
+def _no_way(path: str) -> Refusal:
+    return Refusal("file.missing", f"{path!r} does not exist", hint="A directory on the way is missing.")
+
+
+def _loop(path: str) -> Refusal:
+    return Refusal("file.missing", f"the links of {path!r} never reach a file: a loop, or more than {MAX_LINKS}")
 
 
 def outside(path: str) -> Refusal:

@@ -22,6 +22,9 @@ LIKE = 0.5
 MOST = 4 << 20
 """Characters of the longest text that is looked through."""
 
+_SAME = "line breaks"
+"""What differs when the lines do not."""
+
 _HEAD = 400
 """Characters of a line that likeness is computed over."""
 
@@ -79,7 +82,7 @@ def nearest(text: str, wanted: str) -> Nearest | None:
         return None
     for spelled, name in ((_PREFIX.sub("", wanted), "line numbers in front"), (_unescaped(wanted), "escape sequences")):
         if spelled != wanted and (found := _folded(lines, split_lines(spelled))):
-            return Nearest(found.first, found.lines, (name, *found.differs))
+            return Nearest(found.first, found.lines, (name, *(each for each in found.differs if each != _SAME)))
     return _folded(lines, sought) or _aligned(lines, sought) or _by_words(text, lines, sought)
 
 
@@ -117,7 +120,10 @@ def _differences(found: Sequence[str], sought: Sequence[str]) -> tuple[str, ...]
         if tabs[0] != tabs[1]:
             kinds = ("tabs", "spaces") if tabs[0] else ("spaces", "tabs")
             needed[needed.index("whitespace")] = f"whitespace (the file has {kinds[0]}, `old` has {kinds[1]})"
-    return tuple(needed) or ("line breaks",)
+    if needed:
+        return tuple(needed)
+    # two folds may hide the same difference; then none of them alone is needed
+    return (_SAME,) if "\n".join(sought) in "\n".join(found) else ("Unicode normal form",)
 
 
 def _aligned(lines: Sequence[str], sought: Sequence[str]) -> Nearest | None:

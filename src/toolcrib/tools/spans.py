@@ -143,6 +143,14 @@ class _Mixed:
         """Return the position in the text of position `at` in the plain text."""
         return at + bisect_right(self._pairs, at - 1)
 
+    def apart(self, new: str, start: int, end: int) -> str:
+        """Return `new` such that neither of its ends joins a break beside it to make one of two."""
+        if new.endswith("\r") and self.text.startswith("\n", end):
+            new = new[:-1] + "\n"
+        if new.startswith("\n") and self.text[start - 1 : start] == "\r":
+            new = "\r" + new
+        return new
+
     def ending_near(self, at: int) -> str:
         """Return the break of the line that holds `at`, or of the line before where it has none."""
         found = LINE_BREAK.search(self.text, at)
@@ -160,7 +168,8 @@ def _seek_mixed(finder: _Mixed, edit: Edit) -> Sought:
         start, end = finder.position(at), finder.position(at + len(old))
         replaced = finder.text[start:end]
         literal = "\r" in edit.old and replaced == edit.old
-        spans.append(Span(start, end, edit.new if literal else _taking(edit.new, replaced, finder.ending_near(start))))
+        new = edit.new if literal else finder.apart(_taking(edit.new, replaced, finder.ending_near(start)), start, end)
+        spans.append(Span(start, end, new))
     return Sought(edit, count, tuple(spans))
 
 

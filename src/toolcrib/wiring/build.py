@@ -117,6 +117,7 @@ class _Opened:
 def _open(where: Places, directory: str, mode: Mode | None, wide: bool) -> _Opened:
     root = workspace_root(directory, confirmed=wide)
     loaded = load(where, root, trusted_digest=trusted_digest(where.state, root), mode=mode)
+    where.make_state()
     store = Store.open(str(where.store_of(root)), clock=SystemClock())
     try:
         workspace = Workspace.open(root, settings=loaded.settings.files, protected=loaded.settings.protected)

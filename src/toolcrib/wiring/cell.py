@@ -7,6 +7,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from toolcrib.catalog.catalog import Catalog
+from toolcrib.terms.errors import ConfigError
 from toolcrib.wiring.trust import read_disabled
 
 
@@ -16,8 +17,14 @@ class Live:
     def __init__(self, config: Path, build: Callable[[frozenset[str]], Catalog]) -> None:
         self._build = build
         self._config = config
-        config.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._directory = os.open(config, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            config.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._directory = os.open(config, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise ConfigError(
+                f"{config}: the configuration directory cannot be made ({error.strerror})",
+                hint="make its parent writable, or set XDG_CONFIG_HOME",
+            ) from error
         self._stamp = self._seen()
         self._catalog = build(read_disabled(config))
         self.generation = 1

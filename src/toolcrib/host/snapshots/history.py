@@ -12,7 +12,7 @@ from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.wire import checkpoint_from, evidence_from
 
 REWIND = "rewind"
-"""The tool whose calls take others back; its payload names them as `undone`."""
+"""The tool whose calls take others back; its payload names them as `calls`."""
 
 _MOST = 100_000
 """Calls looked back over."""
@@ -110,5 +110,5 @@ def _made(job: Job) -> Made:
     outcome: Mapping[str, Any] = job.outcome or {}
     evidence = evidence_from(outcome.get("evidence") or {})
     payload: Mapping[str, Any] = outcome.get("payload") or {}
-    undone = tuple(str(each) for each in payload.get("undone") or ()) if job.tool == REWIND else ()
+    undone = tuple(str(each) for each in payload.get("calls") or ()) if job.tool == REWIND else ()
     return Made(job.call_id, job.tool, job.seq, evidence.changed, undone)

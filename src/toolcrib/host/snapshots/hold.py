@@ -63,8 +63,7 @@ def directories_of(checkpoint: Checkpoint) -> tuple[str, ...]:
 
 def _take(workspace: Workspace, place: Place) -> Taken:
     if place.kind != "file":
-        target = workspace.link_text(place.path) if place.kind == "symlink" else None
-        return Taken(Held(path=place.path, kind=place.kind, mode=place.mode, target=target))
+        return Taken(Held(path=place.path, kind=place.kind, mode=place.mode))
     if place.size > LARGEST:
         raise Refusal(
             "checkpoint.failed",

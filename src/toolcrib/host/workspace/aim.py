@@ -108,7 +108,7 @@ def _check(base: Base, scope: Scope, spot: Spot, doing: Doing) -> None:
         raise not_regular(spot.asked, spot.place().kind)
     permit(base, scope, spot.asked, spot.path)
     if spot.status is None:
-        if spot.dangling or doing == "remove":
+        if doing == "remove":
             raise missing(base, scope, spot)
         if spot.asked.endswith(("/", "/.")):
             raise Refusal(

@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.host.workspace.calls import (
     O_PATH,
@@ -27,6 +27,7 @@ MAX_NAME = 255
 """Longest name in bytes on the file systems of Linux."""
 _RETRIES = 64  # openat2(2): EAGAIN while a path component moves
 _AGAIN = 8
+_MAX_LINKS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +166,9 @@ def resolve(base: Base, path: str) -> Generator[Spot]:
         base.calls.release(spot.handle)
 
 
-def _resolve(base: Base, path: str, raw: bytes) -> Spot:
+def _resolve(base: Base, path: str, raw: bytes, links: int = 0) -> Spot:
+    if links > _MAX_LINKS:
+        raise fault(OSError(errno.ELOOP, ""), path, "read")
     for _ in range(_AGAIN):
         handle = -1
         try:
@@ -175,7 +178,7 @@ def _resolve(base: Base, path: str, raw: bytes) -> Spot:
             if handle >= 0:
                 base.calls.release(handle)
                 continue
-            spot = _absent(base, path, raw)
+            spot = _absent(base, path, raw, links)
             if spot is not None:
                 return spot
         except BaseException as error:
@@ -187,7 +190,7 @@ def _resolve(base: Base, path: str, raw: bytes) -> Spot:
     raise fault(OSError(errno.EAGAIN, ""), path, "read")
 
 
-def _absent(base: Base, path: str, raw: bytes) -> Spot | None:
+def _absent(base: Base, path: str, raw: bytes, links: int) -> Spot | None:
     """Find the deepest directory that exists; None when the path came to exist meanwhile."""
     base.alive()
     parts = [part for part in raw.split(b"/") if part not in {b"", b"."}]
@@ -200,30 +203,40 @@ def _absent(base: Base, path: str, raw: bytes) -> Spot | None:
             continue
         except OSError as error:
             raise fault(error, path, "read") from None
+        spot: Spot | None = None
         try:
-            return _beside(base, path, handle, tuple(parts[count:]), raw)
-        except BaseException:
-            base.calls.release(handle)
-            raise
+            spot = _beside(base, path, handle, tuple(parts[count:]), links)
+        except OSError:
+            continue
+        finally:
+            if spot is None or spot.handle != handle:
+                base.calls.release(handle)
+        return spot
     return None
 
 
-def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], raw: bytes) -> Spot | None:
-    """Return the spot of the names `rest` missing in the directory `handle`, which it takes over or closes."""
+def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], links: int) -> Spot | None:
+    """Return the spot of the names `rest`, the first of which is not in the directory `handle`, or leads nowhere."""
+    here, name = base.canonical(handle), rest[0]
+    inside = "" if here == "." else f"{here}/"
     try:
-        found = base.calls.stat(handle, rest[0])
+        found = base.calls.stat(handle, name)
     except FileNotFoundError:
-        found = None
-    here = base.canonical(handle)
-    if found is not None:
-        target = os.readlink(rest[0], dir_fd=handle) if stat.S_ISLNK(found.st_mode) else None
-        base.calls.release(handle)
-        return None if target is None else _dangling(base, path, here, target, alone=raw.endswith(rest[-1:]))
-    if b".." in rest:
-        base.calls.release(handle)
-        raise Refusal("file.missing", f"{shown(path)} does not exist", hint="A directory on the way is missing.")
-    name = os.fsdecode(b"/".join(rest))
-    return Spot(handle, path, name if here == "." else f"{here}/{name}", None, rest)
+        if b".." in rest:
+            raise _no_way(path) from None
+        return Spot(handle, path, inside + os.fsdecode(b"/".join(rest)), None, rest)
+    if not stat.S_ISLNK(found.st_mode):
+        return None
+    if len(rest) > 1:
+        raise _no_way(path)
+    target = os.readlink(name, dir_fd=handle)
+    if target.startswith(b"/"):
+        raise outside(path)
+    return replace(_resolve(base, path, os.fsencode(inside) + target, links + 1), dangling=True)
+
+
+def _no_way(path: str) -> Refusal:
+    return Refusal("file.missing", f"{shown(path)} does not exist", hint="A directory on the way is missing.")
 
 
 def _climbs(parts: list[bytes]) -> bool:

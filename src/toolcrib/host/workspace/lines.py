@@ -2,11 +2,15 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate, islice
 
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.text import LINE_BREAK
 
 _DAMAGE = re.compile("[\0\udc80-\udcff]")
 """What a result cannot carry: NUL, and bytes that were not text."""
+
+_STRIDE = 1 << 16  # counting is far faster than matching: match only where the wanted break is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +78,34 @@ class Sheet:
         return True
 
 
+def breaks(text: str, start: int = 0, end: int | None = None) -> int:
+    r"""Return how many line breaks `text` has between two positions, neither of them inside a `\r\n`."""
+    end = len(text) if end is None else end
+    returns = text.count("\r", start, end)
+    return text.count("\n", start, end) + returns - (text.count("\r\n", start, end) if returns else 0)
+
+
+def after_breaks(text: str, wanted: int, start: int = 0) -> int:
+    """Return the position after the next `wanted` line breaks from `start`; the end of `text` when it has fewer."""
+    while wanted and start < len(text):
+        end = min(start + _STRIDE, len(text))
+        end += text.startswith("\r\n", end - 1)
+        found = breaks(text, start, end)
+        if found >= wanted:
+            each = LINE_BREAK.finditer(text, start, end)
+            return next(islice(each, wanted - 1, None)).end()
+        wanted -= found
+        start = end
+    return start
+
+
 def marked(text: str) -> str:
     r"""Return `text` with every NUL and every byte that is not text written as `\xNN`."""
     return _DAMAGE.sub(lambda each: f"\\x{ord(each[0]) & 0xFF:02x}", text)
 
 
 def _fitted(line: str, room: int) -> tuple[str, str]:
-    kept = line[:room]
-    while kept and len(marked(kept).encode()) > room:
-        kept = kept[: len(kept) * 3 // 4]
+    """Return as much of `line` as fits into `room` bytes, plain and marked."""
+    sizes = accumulate(len(marked(each).encode()) for each in line)
+    kept = line[: sum(1 for size in sizes if size <= room)]
     return kept, marked(kept)

@@ -22,7 +22,7 @@ def missing(base: Base, scope: Scope, spot: Spot) -> Refusal:
         return Refusal(
             "file.missing",
             f"{shown(spot.asked)} is a symbolic link to something that does not exist",
-            hint="Name the file itself.",
+            hint="Writing to it creates what it leads to.",
         )
     near = [os.fsdecode(name) for name in spot.missing]
     names = _near(base, scope, spot, near[0])

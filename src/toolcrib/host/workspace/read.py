@@ -2,15 +2,13 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from itertools import islice
 
 from toolcrib.host.workspace.base import Base, Spot, placed, resolve
 from toolcrib.host.workspace.faults import fault, not_regular, shown
 from toolcrib.host.workspace.kinds import kind_of_content
-from toolcrib.host.workspace.lines import Sheet, View
+from toolcrib.host.workspace.lines import Sheet, View, after_breaks, breaks
 from toolcrib.host.workspace.near import missing
 from toolcrib.host.workspace.stream import stream
 from toolcrib.ports.files import Loaded, Window
@@ -65,7 +63,7 @@ def window(base: Base, scope: Scope, path: str, view: View) -> Window:
     sheet = Sheet(view)
     total = _count(text.text)
     first = view.offset if view.offset > 0 else max(1, total + view.offset + 1)
-    for line in islice(_lines(text.text), first - 1, None):
+    for line in _lines(text.text, after_breaks(text.text, first - 1)):
         if not sheet.add(line, first + len(sheet.lines)):
             break
     return Window(
@@ -183,14 +181,11 @@ def _restless(path: str) -> Refusal:
 
 
 def _count(text: str) -> int:
-    breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
-    return breaks + (bool(text) and not text.endswith(("\n", "\r")))
+    return breaks(text) + (bool(text) and not text.endswith(("\n", "\r")))
 
 
-def _lines(text: str) -> Iterator[str]:
-    start = 0
-    each: re.Match[str]
-    for each in LINE_BREAK.finditer(text):
+def _lines(text: str, start: int) -> Iterator[str]:
+    for each in LINE_BREAK.finditer(text, start):
         yield text[start : each.start()]
         start = each.end()
     if start < len(text):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from toolcrib.host.workspace.base import Spot
 from toolcrib.host.workspace.faults import shown
 from toolcrib.host.workspace.kinds import kind_of_content, surely_binary
-from toolcrib.host.workspace.lines import Sheet, View
+from toolcrib.host.workspace.lines import Sheet, View, after_breaks, breaks
 from toolcrib.ports.files import Window
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import LINE_BREAK, SNIFF, Encoding, decode, encoding_of
@@ -195,13 +195,7 @@ class _Line:
 
 def _skip(piece: str, wanted: int) -> tuple[int, int]:
     """Return where the line after the next `wanted` breaks starts, and how many breaks there were."""
-    found = piece.count("\n") + piece.count("\r") - piece.count("\r\n")
-    if found < wanted:
-        return len(piece), found
-    breaks = LINE_BREAK.finditer(piece)
-    for _ in range(wanted - 1):
-        next(breaks)
-    return next(breaks).end(), wanted
+    return after_breaks(piece, wanted), min(wanted, breaks(piece))
 
 
 def _from_end(source: Source, wanted: int) -> tuple[int, int]:
@@ -229,7 +223,8 @@ class _Block:
     def __init__(self, source: Source, lo: int, hi: int, newline_follows: bool) -> None:
         data = os.pread(source.handle, hi - lo, lo)
         self.codec = str(source.mark) if source.wide else "latin-1"
-        self.text = data.decode(self.codec, "surrogatepass" if source.wide else "strict")
+        self.wide = source.wide
+        self.text = data.decode(self.codec, "surrogatepass" if self.wide else "strict")
         if self.text.endswith("\r") and newline_follows:
             self.text = self.text[:-1]
         self.lo = lo
@@ -238,13 +233,9 @@ class _Block:
 
     def count(self) -> int:
         """Return how many lines start after a break in this block."""
-        text = self.text
-        breaks = text.count("\n") + text.count("\r") - text.count("\r\n")
-        return breaks - (self.last and text.endswith(("\n", "\r")))
+        return breaks(self.text) - (self.last and self.text.endswith(("\n", "\r")))
 
     def position(self, index: int) -> int:
         """Return the byte offset where the line after break number `index` starts."""
-        for at, each in enumerate(LINE_BREAK.finditer(self.text)):
-            if at == index:
-                return self.lo + len(self.text[: each.end()].encode(self.codec, "surrogatepass"))
-        raise IndexError(index)
+        at = after_breaks(self.text, index + 1)
+        return self.lo + len(self.text[:at].encode(self.codec, "surrogatepass" if self.wide else "strict"))

@@ -136,19 +136,6 @@ class Workspace:
         """Read a whole file as `Files.load`, whatever a rule says of it."""
         return read.load(self._base, Scope(), path, most=most)
 
-    def link_text(self, path: str) -> str | None:
-        """Return the text of the symbolic link at `path`; None when it is none."""
-        try:
-            handle = self._base.reach(relative(self._base, path), O_PATH | os.O_NOFOLLOW)
-        except OSError:
-            return None
-        try:
-            return os.fsdecode(os.readlink(b"", dir_fd=handle))
-        except OSError:
-            return None
-        finally:
-            self._base.calls.release(handle)
-
     def put(self, scope: Scope, put: write.Put) -> Written:
         """Write as `Files.write`; with `put.forced` a read-only file too."""
         return write.write(self._base, scope, put)

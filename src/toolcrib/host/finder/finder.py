@@ -1,0 +1,75 @@
+"""The port `Find` over one workspace: each method is one hop to a worker thread and reads the tree as it is now."""
+
+from dataclasses import replace
+from functools import partial
+
+from toolcrib.host.finder.budget import hop
+from toolcrib.host.finder.fuzzy import fuzzy
+from toolcrib.host.finder.globbing import glob
+from toolcrib.host.finder.grep import grep
+from toolcrib.host.finder.listing import listing
+from toolcrib.host.finder.view import View
+from toolcrib.host.workspace.workspace import Workspace
+from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
+from toolcrib.ports.run import Run
+from toolcrib.ports.scope import Scope
+from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import SearchSettings
+
+
+class Finder:
+    """What the searches of one workspace share. `ripgrep` is the program's path, None to do without it.
+
+    `excludes` is the path of the person's own git excludes file (core.excludesFile), which may be missing.
+    """
+
+    def __init__(
+        self, workspace: Workspace, *, settings: SearchSettings, run: Run, ripgrep: str | None, excludes: str | None
+    ) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._run = run
+        self._ripgrep = ripgrep
+        self._excludes = excludes
+
+    def within(self, scope: Scope) -> Find:
+        """Return the searches as one call may make them."""
+        view = View(workspace=self._workspace, scope=scope, settings=self._settings, excludes=self._excludes)
+        return Bound(view, self._run, self._ripgrep)
+
+
+class Bound:
+    """The searches of one call. Implements `ports.find.Find`; see there for what each method promises."""
+
+    def __init__(self, view: View, run: Run, ripgrep: str | None) -> None:
+        self._view = view
+        self._run = run
+        self._ripgrep = ripgrep
+
+    async def listing(self, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
+        """List a directory."""
+        budget = self._view.budget()
+        most = self._limit(limit)
+        return await hop(budget, partial(listing, self._view, budget, path, depth=depth, limit=most, cursor=cursor))
+
+    async def glob(self, pattern: str, *, under: str, limit: int, cursor: str | None) -> Page[str]:
+        """Enumerate the files whose path matches."""
+        budget = self._view.budget()
+        most = self._limit(limit)
+        return await hop(budget, partial(glob, self._view, budget, pattern, under=under, limit=most, cursor=cursor))
+
+    async def grep(self, query: Query) -> Found:
+        """Search file contents."""
+        bounded = replace(query, limit=self._limit(query.limit))
+        return await grep(self._view, self._run, self._ripgrep, bounded)
+
+    async def fuzzy(self, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
+        """Rank file names by likeness to `query`."""
+        budget = self._view.budget()
+        most = self._limit(limit)
+        return await hop(budget, partial(fuzzy, self._view, budget, query, under=under, limit=most, cursor=cursor))
+
+    def _limit(self, limit: int) -> int:
+        if limit < 1:
+            raise Refusal("args.invalid", f"limit: expected 1 or more, found {limit}")
+        return min(limit, self._view.settings.max_limit)

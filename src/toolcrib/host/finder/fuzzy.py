@@ -1,0 +1,95 @@
+"""Fuzzy file names: every file whose path holds the letters of the query, roughly, best first.
+
+A file is a result when each word of the query stands in its path with its letters in order, or nearly so in one piece.
+The score, 0 to 100, is the likeness of the words to the path, and of the whole query to the file's name.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from rapidfuzz import fuzz, process
+
+from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.cursor import key_of, put, take
+from toolcrib.host.finder.place import start
+from toolcrib.host.finder.table import Under, covers, table
+from toolcrib.host.finder.view import View
+from toolcrib.ports.find import Page, Scored
+from toolcrib.terms.refusals import Refusal
+
+MOST_CHARS = 200
+_NEAR = 75
+"""Least likeness of a word to a part of a path that does not hold its letters in order."""
+_SHORT = 2
+"""Characters of a word that must stand there as they are."""
+_BATCH = 5_000
+"""Paths scored by one call of the library, so that a search can be ended between two."""
+_BETWEEN = re.compile(r"[\s/_.\-]+")
+
+
+def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
+    """Rank file names by likeness; see `ports.find.Find.fuzzy`."""
+    words = query.casefold().split()
+    if not words or len(query) > MOST_CHARS:
+        raise Refusal(
+            "find.invalid",
+            f"expected 1 to {MOST_CHARS} characters of a file name, found {query[:MOST_CHARS]!r}",
+            hint="Name some letters of the path, or use glob with ** for every file.",
+        )
+    with start(view.workspace, view.scope, under) as at:
+        key = ["fuzzy", view.workspace.root, at.path, query]
+        after = key_of((float, str), take(key, cursor))
+        seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))
+        named = [path for path, top in seen.ignored.items() if at.path and covers(at.path, top)]
+        cut = len(at.base)
+    ranked = _ranked(budget, words, [*seen.files, *named], cut)
+    left = set(seen.ignored).difference(named)
+    ignored = len(_ranked(budget, words, sorted(left), cut)) if left else 0
+    first = 0 if after is None else sum((-score, path) <= (-after[0], after[1]) for score, path in ranked)
+    page = ranked[first : first + limit]
+    more = len(ranked) > first + limit
+    bounds = view.bounds(budget, seen.notes, cursor=put(key, list(page[-1])) if more else None, ignored=ignored)
+    items = tuple(Scored(path=path, score=score) for score, path in page)
+    return Page(items=items, total=None if budget.capped else len(ranked), bounds=bounds)
+
+
+def _ranked(budget: Budget, words: Sequence[str], paths: Sequence[str], cut: int) -> list[tuple[float, str]]:
+    scored: list[tuple[float, str]] = []
+    for at in range(0, len(paths), _BATCH):
+        if budget.spent():
+            break
+        scored += _scored(words, paths[at : at + _BATCH], cut)
+    scored.sort(key=lambda each: (-each[0], each[1]))
+    return scored
+
+
+def _scored(words: Sequence[str], paths: Sequence[str], cut: int) -> list[tuple[float, str]]:
+    folded = [path[cut:].casefold() for path in paths]
+    alive = list(range(len(paths)))
+    sums = dict.fromkeys(alive, 0.0)
+    for word in words:
+        holds = _in_order(word)
+        near = _NEAR if len(word) > _SHORT else 100
+        likeness = _likeness(word, [folded[index] for index in alive], fuzz.partial_ratio)
+        kept: list[int] = []
+        for index, score in zip(alive, likeness, strict=True):
+            if score >= near or holds(folded[index]):
+                sums[index] += score
+                kept.append(index)
+        alive = kept
+    names = [_BETWEEN.sub(" ", folded[index].rpartition("/")[2]) for index in alive]
+    close = _likeness(_BETWEEN.sub(" ", " ".join(words)), names, fuzz.ratio)
+    parts = zip(alive, close, strict=True)
+    return [(round(0.6 * sums[index] / len(words) + 0.4 * name, 2), paths[index]) for index, name in parts]
+
+
+def _in_order(word: str) -> Callable[[str], object]:
+    """Return a test for the letters of `word` in order; each step looks for the next letter only, so it is linear."""
+    return re.compile("".join(f"[^{re.escape(char)}]*{re.escape(char)}" for char in word)).match
+
+
+def _likeness(text: str, choices: Sequence[str], scorer: Callable[..., float]) -> list[float]:
+    scores = [0.0] * len(choices)
+    for _, score, index in process.extract(text, choices, scorer=scorer, limit=None):
+        scores[index] = score
+    return scores

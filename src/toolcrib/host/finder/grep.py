@@ -1,0 +1,101 @@
+"""Content search: files selected by the one walker, counted by ripgrep where there is one, shown by our own engine."""
+
+from functools import partial
+
+from toolcrib.host.finder import rg
+from toolcrib.host.finder.answer import Answer, Prepared
+from toolcrib.host.finder.budget import Budget, hop
+from toolcrib.host.finder.cursor import key_of, take
+from toolcrib.host.finder.matching import matcher
+from toolcrib.host.finder.patterns import Alternative, Globs, parse
+from toolcrib.host.finder.place import Start, start
+from toolcrib.host.finder.table import Table, Under, covers, split_absolute, table
+from toolcrib.host.finder.view import View
+from toolcrib.ports.find import Found, Query
+from toolcrib.ports.run import Run
+from toolcrib.terms.digest import Json
+
+_FEW = 48
+"""Files that are read sooner than a program is started."""
+
+
+async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found:
+    """Search file contents; see `ports.find.Find.grep`."""
+    budget = view.budget()
+    prepared = await hop(budget, partial(_prepare, view, budget, query))
+    counts: dict[str, int] = {}
+    if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > _FEW and not budget.spent():
+        job = rg.Job(
+            expression=prepared.parsed.exact(),
+            multiline=prepared.multiline,
+            directories=_directories(prepared),
+            files=frozenset(prepared.files),
+            most_file=view.settings.max_file,
+        )
+        counts = await rg.count(run, ripgrep, view.workspace.fd, job, budget)
+    return await hop(budget, Answer(view, budget, prepared, counts).found)
+
+
+def _prepare(view: View, budget: Budget, query: Query) -> Prepared:
+    found, parsed, multiline = matcher(query)
+    with start(view.workspace, view.scope, query.path, files=True) as at:
+        key: Json = [
+            "grep",
+            view.workspace.root,
+            at.path,
+            *(query.pattern, query.mode, query.glob, query.ignore_case, query.multiline, query.output),
+            query.include_ignored,
+        ]
+        after = key_of((str, int), take(key, query.cursor))
+        globs = _filter(view, at, query.glob)
+        files, ignored, seen = _selected(view, budget, at, globs, include_ignored=query.include_ignored)
+    return Prepared(
+        query=query,
+        key=key,
+        after=(after[0], after[1]) if after else None,
+        matcher=found,
+        parsed=parsed,
+        multiline=multiline,
+        files=files,
+        ignored=ignored,
+        found=seen,
+    )
+
+
+def _selected(
+    view: View, budget: Budget, at: Start, globs: Globs | None, *, include_ignored: bool
+) -> tuple[list[str], int, Table]:
+    if not at.directory:
+        return list(_through(globs, [at.path])), 0, Table()
+    seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))
+    files = _through(globs, seen.files)
+    left = _through(globs, list(seen.ignored))
+    named = [path for path in left if include_ignored or (at.path and covers(at.path, seen.ignored[path]))]
+    return sorted([*files, *named]), len(left) - len(named), seen
+
+
+def _through(globs: Globs | None, paths: list[str]) -> list[str]:
+    return paths if globs is None else [path for batch in globs.select(paths) for path in batch]
+
+
+def _filter(view: View, at: Start, pattern: str | None) -> Globs | None:
+    """Return what `glob` lets through: a pattern without a slash at any depth, else from `path` or from the root."""
+    if pattern is None:
+        return None
+    text, absolute = split_absolute(view, pattern)
+    base = at.path if at.directory else at.path.rpartition("/")[0]
+    found: list[Alternative] = []
+    for each in parse(text):
+        if len(each.segments) == 1 and not absolute:
+            found.append(each.anywhere())
+        else:
+            found += [each] if absolute or not base else [each, each.below(base)]
+    if all(each.takes_away for each in found):
+        found = [*parse("**"), *found]
+    return Globs(found)
+
+
+def _directories(prepared: Prepared) -> list[str]:
+    """Return the directories that files are selected in, apart from those with files that must not be opened."""
+    held = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
+    return [path for path in held if path not in prepared.found.guarded]

@@ -1,0 +1,276 @@
+"""Globs: parsed into alternatives, each a list of segments, and matched by one expression in linear time.
+
+`*` and `?` stay within a name, `**` as a whole segment spans any number of directories, `[ab]`, `[a-z]` and `[!a]` are
+sets, `{a,b}` are alternatives and may be nested, a backslash quotes. An alternative that begins with `!` takes away.
+Names that begin with a dot are names like any other.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from toolcrib.host.finder.bracket import bracket
+from toolcrib.host.finder.linear import Expression, Unfit, compiled
+from toolcrib.terms.refusals import Refusal
+
+MOST_CHARS = 4096
+MOST_ALTERNATIVES = 1000
+_BATCH = 4000
+"""Paths matched by one call of the library, so that a search can be ended between two."""
+
+_NAME = r"[^/\x00]"
+# Bytes of names that are no UTF-8, which Python holds as half characters, stand in the last private plane meanwhile.
+_BYTES = {0xDC80 + number: 0x10FF00 + number for number in range(128)}
+_BACK = {point: surrogate for surrogate, point in _BYTES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One name of a pattern. `literal` is the name it stands for, None where it has signs; `deep` is `**`."""
+
+    source: str
+    literal: str | None
+    deep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to match: segments from the root, and whether it takes away."""
+
+    segments: tuple[Segment, ...]
+    takes_away: bool = False
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """The leading names without signs."""
+        names: list[str] = []
+        for each in self.segments:
+            if each.literal is None:
+                break
+            names.append(each.literal)
+        return tuple(names)
+
+    @property
+    def prefix(self) -> str:
+        """The path that the leading names spell."""
+        return "/".join(self.literals)
+
+    @property
+    def depth(self) -> int | None:
+        """How many names a path that matches has; None for any number."""
+        return None if any(each.deep for each in self.segments) else len(self.segments)
+
+    def below(self, path: str) -> "Alternative":
+        """Return the alternative as seen from above the canonical directory `path`, empty for the root."""
+        lead = tuple(_literal(name) for name in path.split("/") if name)
+        return Alternative((*lead, *self.segments), self.takes_away)
+
+    def anywhere(self) -> "Alternative":
+        """Return the alternative at any depth."""
+        return Alternative((Segment("", None, deep=True), *self.segments), self.takes_away)
+
+    def expression(self) -> str:
+        """Return the whole as a regular expression over one path."""
+        *leading, last = self.segments
+        parts = [r"(?:[^\x00]*/)?" if each.deep else f"{each.source}/" for each in leading]
+        return "".join(parts) + (r"[^\x00]+" if last.deep else last.source)
+
+
+class Globs:
+    """Some alternatives compiled. A path is selected when one of them matches and none that takes away does."""
+
+    def __init__(self, alternatives: Sequence[Alternative]) -> None:
+        self.positive = tuple(each for each in alternatives if not each.takes_away)
+        self._keep = _joined(self.positive)
+        away = [each for each in alternatives if each.takes_away]
+        self._drop = _joined(away) if away else None
+
+    def select(self, paths: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the selected of `paths`, in order, one list a batch."""
+        for at in range(0, len(paths), _BATCH):
+            kept = list(_matching(self._keep, paths[at : at + _BATCH]))
+            if self._drop is not None and kept:
+                dropped = set(_matching(self._drop, kept))
+                kept = [path for path in kept if path not in dropped]
+            yield kept
+
+    def selects(self, path: str, alternatives: Iterable[Alternative]) -> bool:
+        """Tell whether one of these alternatives matches `path` and none that takes away does."""
+        if not any(list(_matching(_joined((each,)), [path])) for each in alternatives):
+            return False
+        return self._drop is None or not list(_matching(self._drop, [path]))
+
+
+def parse(pattern: str) -> tuple[Alternative, ...]:
+    """Read a pattern that is relative to some directory.
+
+    Raises:
+        Refusal: `find.invalid` with the position, `file.outside` for a `..` segment.
+    """
+    if not pattern:
+        raise Refusal("find.invalid", "expected a pattern, found ''", hint="Use ** for every file.")
+    if len(pattern) > MOST_CHARS:
+        raise Refusal("find.invalid", f"a pattern has at most {MOST_CHARS} characters, this one has {len(pattern)}")
+    pattern = pattern.translate(_BYTES)
+    if "\0" in pattern or not _encodes(pattern):
+        raise Refusal("find.invalid", "the pattern holds a character that no path can hold")
+    return tuple(_alternative(each, pattern) for each in _expanded(pattern))
+
+
+def _alternative(text: str, pattern: str) -> Alternative:
+    takes_away = text.startswith("!")
+    body = text[takes_away:]
+    names = body.split("/")
+    if body.endswith("/") or not body.strip("/"):
+        raise Refusal(
+            "find.invalid",
+            f"{text[:200]!r} names directories, and only files are found",
+            hint="End the pattern in /** for all files beneath a directory, or use list_dir.",
+        )
+    segments: list[Segment] = []
+    for name in names:
+        if name in {"", "."}:
+            continue
+        if name == "..":
+            raise Refusal("file.outside", f"the pattern {pattern[:200]!r} steps up with '..'", hint="Use cwd instead.")
+        segment = _segment(name, pattern)
+        if not (segment.deep and segments and segments[-1].deep):
+            segments.append(segment)
+    return Alternative(tuple(segments), takes_away)
+
+
+def _segment(name: str, pattern: str) -> Segment:
+    if len(name) > 1 and not name.strip("*"):
+        return Segment("", None, deep=True)
+    if not name.strip("*"):
+        return Segment(_NAME + "+", None)
+    parts: list[str] = []
+    plain: list[str] | None = []
+    index = 0
+    while index < len(name):
+        char = name[index]
+        if char in "*?[":
+            plain = None
+        if char == "*":
+            index += len(name[index:]) - len(name[index:].lstrip("*"))
+            parts.append(_NAME + "*")
+        elif char == "?":
+            index += 1
+            parts.append(_NAME)
+        elif char == "[":
+            found = bracket(name, index)
+            if found is None:
+                raise _unbalanced(pattern, "[", name[index:])
+            index = found.end
+            parts.append(found.expression(never="/"))
+        else:
+            index += char == "\\"
+            if index >= len(name):
+                raise Refusal("find.invalid", f"the pattern ends in a backslash, at position {len(pattern)}")
+            parts.append(_quoted(name[index]))
+            if plain is not None:
+                plain.append(name[index])
+            index += 1
+    return Segment("".join(parts), None if plain is None else "".join(plain).translate(_BACK))
+
+
+def _literal(name: str) -> Segment:
+    return Segment("".join(map(_quoted, name)), name)
+
+
+def _quoted(char: str) -> str:
+    return f"\\x{{{_BYTES.get(ord(char), ord(char)):x}}}"
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unbalanced(pattern: str, sign: str, rest: str) -> Refusal:
+    at = pattern.find(rest[:20]) + 1 or pattern.find(sign) + 1
+    return Refusal(
+        "find.invalid",
+        f"{sign!r} at position {at} of {pattern[:200]!r} is never closed",
+        hint=f"Close it, or write \\{sign} for the character itself.",
+    )
+
+
+@dataclass(slots=True)
+class _Brace:
+    """An open brace while it is read: where it began, the texts before it, and its alternatives so far."""
+
+    at: int
+    before: list[str]
+    options: list[str]
+
+
+def _expanded(pattern: str) -> list[str]:
+    """Expand braces; `[...]` and what a backslash quotes is not looked into."""
+    texts = [""]
+    open_braces: list[_Brace] = []
+    index = 0
+    while index < len(pattern):
+        char = pattern[index]
+        taken = 1
+        if char == "{":
+            open_braces.append(_Brace(index, texts, []))
+            texts = [""]
+        elif char == "," and open_braces:
+            open_braces[-1].options += texts
+            texts = [""]
+        elif char == "}" and open_braces:
+            brace = open_braces.pop()
+            options = brace.options + texts
+            _check_number(len(brace.before) * len(options), pattern)
+            texts = [before + option for before in brace.before for option in options]
+        else:
+            taken = _atom(pattern, index)
+            texts = [text + pattern[index : index + taken] for text in texts]
+        index += taken
+    if open_braces:
+        raise _unbalanced(pattern, "{", pattern[open_braces[-1].at :])
+    return list(dict.fromkeys(texts))
+
+
+def _atom(pattern: str, at: int) -> int:
+    """Return the length of what stands at `at` as one: a quoted character, a set, or a character."""
+    if pattern[at] == "\\":
+        return 2
+    if pattern[at] == "[":
+        found = bracket(pattern, at)
+        return found.end - at if found is not None and "/" not in pattern[at : found.end] else 1
+    return 1
+
+
+def _check_number(number: int, pattern: str) -> None:
+    if number > MOST_ALTERNATIVES:
+        raise Refusal(
+            "find.invalid",
+            f"the braces of {pattern[:200]!r} stand for {number} alternatives or more, over the limit of "
+            f"{MOST_ALTERNATIVES}",
+            hint="Use * or fewer braces.",
+        )
+
+
+def _joined(alternatives: Sequence[Alternative]) -> Expression:
+    sources = dict.fromkeys(each.expression() for each in alternatives)
+    try:
+        return compiled(rf"\x00(?:{'|'.join(sources)})\x00")
+    except Unfit as unfit:
+        raise Refusal("find.invalid", f"the pattern is too large: {unfit}", hint="Use a simpler pattern.") from None
+
+
+def _matching(expression: Expression, paths: Sequence[str]) -> Iterator[str]:
+    # One buffer, NUL on either side of each path: a call of the library costs more than the matching.
+    text = "\0" + "\0\0".join(paths) + "\0"
+    try:
+        raw, odd = text.encode(), False
+    except UnicodeEncodeError:
+        raw, odd = text.translate(_BYTES).encode(), True
+    for hit in expression.finditer(raw):
+        path = hit.group()[1:-1].decode()
+        if path:
+            yield path.translate(_BACK) if odd else path

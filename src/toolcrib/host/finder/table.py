@@ -1,0 +1,74 @@
+"""The one path table of a call: the regular files beneath a directory, those that ignore rules leave out apart."""
+
+from dataclasses import dataclass, field
+
+from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.place import rules_above
+from toolcrib.host.finder.view import View
+from toolcrib.host.finder.walk import Notes, Plan, Walk
+
+
+@dataclass(slots=True)
+class Table:
+    """The regular files beneath a directory by path, those that ignore rules leave out apart, with why."""
+
+    files: list[str] = field(default_factory=list[str])
+    ignored: dict[str, str] = field(default_factory=dict[str, str])
+    """Path to the topmost ignored entry (a directory's ends in a slash) that it is or lies in."""
+    guarded: set[str] = field(default_factory=set[str])
+    """Directories that hold something the caller may not see, without a slash at the end."""
+    notes: Notes = field(default_factory=Notes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Under:
+    """Where a table is taken: an open directory, its canonical prefix, and how deep to go."""
+
+    handle: int
+    base: str
+    named: tuple[str, ...] = ()
+    most_depth: int | None = None
+
+
+def table(view: View, budget: Budget, under: Under) -> Table:
+    """Walk once and return the files."""
+    plan = Plan(shows=view.shows, budget=budget, most_depth=under.most_depth, named=under.named)
+    walk = Walk(view.workspace.fd, plan)
+    found = Table(notes=walk.notes)
+    rules, within = rules_above(view.workspace, under.base[:-1], view.excludes)
+    for level in walk.levels(under.handle, under.base, rules, within):
+        if level.denied:
+            found.guarded.add(level.path[:-1])
+        if level.within is not None:
+            for name in level.files:
+                found.ignored[level.path + name] = level.within
+        elif level.ignored:
+            for name in level.files:
+                if name in level.ignored:
+                    found.ignored[level.path + name] = level.path + name
+                else:
+                    found.files.append(level.path + name)
+        else:
+            path = level.path
+            found.files += [path + name for name in level.files]
+    return found
+
+
+def split_absolute(view: View, pattern: str) -> tuple[str, bool]:
+    """Return a pattern relative to the root and True where it was an absolute path beneath it, else as it is.
+
+    Raises:
+        Refusal: `file.outside`.
+    """
+    if not pattern.startswith("/"):
+        return pattern, False
+    names = pattern.split("/")
+    signs = [place for place, name in enumerate(names) if any(sign in name for sign in "*?[{\\")]
+    cut = signs[0] if signs else len(names) - 1
+    head = view.workspace.relative("/".join(names[:cut]) or "/")
+    return "/".join([*([] if head in {".", ""} else [head.rstrip("/")]), *names[cut:]]), True
+
+
+def covers(prefix: str, top: str) -> bool:
+    """Tell whether a path that was written out names the ignored entry `top` or something in it."""
+    return f"{prefix}/".startswith(top) if top.endswith("/") else prefix == top
