@@ -6,7 +6,7 @@ from typing import Literal
 
 from toolcrib.policy import grants as standing
 from toolcrib.policy.match import Level, argv_level, host_level, is_pattern, path_level, tool_level
-from toolcrib.policy.modes import COLUMN_TEXT, Column, column, preset
+from toolcrib.policy.modes import COLUMN_TEXT, Column, columns, preset
 from toolcrib.policy.places import host_run, is_canonical
 from toolcrib.policy.places import protected as protected_name
 from toolcrib.policy.rules import Allow, Ask, Deny, Rule, Ruling, Verdict
@@ -69,9 +69,10 @@ class Question:
     """Configured protected paths."""
 
     @property
-    def column(self) -> Column:
-        """The column of the mode table that the call falls in."""
-        return column(self.descriptor, self.footprint, sandboxed=self.sandboxed)
+    def preset(self) -> tuple[Verdict, Column]:
+        """What the mode says of the call, and the column of its table that it says it of."""
+        fallen = columns(self.descriptor, self.footprint, sandboxed=self.sandboxed)
+        return preset(self.mode, fallen, self.descriptor, checkpointed=self.checkpointed)
 
     @property
     def free(self) -> bool:
@@ -194,7 +195,7 @@ def _fixed(question: Question, part: Part, said: Sequence[tuple[Level, Rule]]) -
     denials = [(level, rule) for level, rule in said if rule.effect == "deny"]
     if denials:
         return _by_rule(part, *max(denials, key=_rank))
-    if not question.free and preset(question.mode, question.column, question.descriptor, checkpointed=False) == "deny":
+    if not question.free and question.preset[0] == "deny":
         return _by_mode(question, part)
     if part.kind == "write":
         if (name := protected_name(part.text, further=question.further)) is not None:
@@ -220,8 +221,7 @@ def _by_rule(part: Part, level: Level, rule: Rule) -> Weighed:
 
 
 def _by_mode(question: Question, part: Part) -> Weighed:
-    where: Column = question.column
-    verdict = preset(question.mode, where, question.descriptor, checkpointed=question.checkpointed)
+    verdict, where = question.preset
     held = " with its pre-image safe" if question.checkpointed and where in {"reversible", "irreversible"} else ""
     reason = f"mode {question.mode} says {verdict} to {COLUMN_TEXT[where]}{held}"
     return Weighed(part=part, verdict=verdict, by=f"mode {question.mode}", reason=reason)
@@ -271,8 +271,8 @@ def fully_denied(descriptor: Descriptor, *, name: str, rules: Sequence[Rule], mo
     Only a denial of the whole tool counts, or one of every path for a built-in writer, which always names one.
     """
     if descriptor.approval != "never":
-        where = column(descriptor, Footprint(), sandboxed=True)
-        if preset(mode, where, descriptor, checkpointed=True) == "deny":
+        fallen = columns(descriptor, Footprint(), sandboxed=True)
+        if preset(mode, fallen, descriptor, checkpointed=True)[0] == "deny":
             return f"hidden in mode {mode}"
     writes = descriptor.kind == "write" and descriptor.origin.kind == "builtin"
     denials = [rule for rule in rules if rule.effect == "deny" and tool_level(rule.tool, name) is not None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.policy.decide import Question, Weighed, applies, strictest, weigh
-from toolcrib.policy.modes import COLUMN_TEXT, preset
+from toolcrib.policy.modes import COLUMN_TEXT
 from toolcrib.policy.parse import Parsed
 from toolcrib.policy.rules import Rule, Ruling, version
 from toolcrib.terms.settings import Mode
@@ -82,12 +82,8 @@ class Explanation:
 def explain(question: Question, ruling: Ruling) -> Explanation:
     """Return why `judge` came to `ruling` on the call of `question`."""
     weighed = weigh(question)
-    where = question.column
-    says = (
-        "allow (needs no yes)"
-        if question.free
-        else preset(question.mode, where, question.descriptor, checkpointed=question.checkpointed)
-    )
+    verdict, where = question.preset
+    says = "allow (the tool needs no yes)" if question.free else verdict
     return Explanation(
         name=question.name,
         mode=question.mode,

@@ -1,6 +1,6 @@
 """The modes as presets: a table of mode by column, and the columns that calls fall in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from toolcrib.policy.rules import Verdict
@@ -48,23 +48,23 @@ COLUMN_TEXT: Mapping[Column, str] = {
 _ALWAYS_ASKED = frozenset({"apply_change", "snapshot_restore"})
 _PROGRAMS = frozenset({"shell", "processes"})
 _OPEN_POWERS = frozenset({"Net", "Rails", "Remote"})
-_RANK: Mapping[Column, int] = {"read": 0, "reversible": 1, "irreversible": 2, "shell": 3, "open": 4}
+_STRICTNESS: Mapping[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
-def column(descriptor: Descriptor, footprint: Footprint, *, sandboxed: bool = False) -> Column:
-    """Return the strictest column that any part of the call falls in; what is not declared falls in a strict one.
+def columns(descriptor: Descriptor, footprint: Footprint, *, sandboxed: bool = False) -> tuple[Column, ...]:
+    """Return every column that some part of the call falls in; what is not declared falls in a strict one.
 
     `sandboxed` says that the program would run in a proven sandbox without network.
     """
     program: Column = "shell" if sandboxed else "open"
     found: list[Column] = [_declared(descriptor, program)]
-    if footprint.hosts or _OPEN_POWERS.intersection(descriptor.powers):
-        found.append("open")
-    if footprint.argv:
-        found.append(program)
     if footprint.writes and found[0] == "read":
         found.append("irreversible")
-    return max(found, key=_RANK.__getitem__)
+    if footprint.argv:
+        found.append(program)
+    if footprint.hosts or _OPEN_POWERS.intersection(descriptor.powers):
+        found.append("open")
+    return tuple(dict.fromkeys(found))
 
 
 def _declared(descriptor: Descriptor, program: Column) -> Column:
@@ -80,8 +80,15 @@ def _declared(descriptor: Descriptor, program: Column) -> Column:
     return "reversible" if descriptor.kind == "meta" and descriptor.effect == "idempotent-write" else "irreversible"
 
 
-def preset(mode: Mode, where: Column, descriptor: Descriptor, *, checkpointed: bool) -> Verdict:
-    """Return what `mode` says of a call in the column `where`."""
+def preset(
+    mode: Mode, fallen: Sequence[Column], descriptor: Descriptor, *, checkpointed: bool
+) -> tuple[Verdict, Column]:
+    """Return the strictest thing that `mode` says of the columns a call falls in, and the column it says it of."""
+    said = [(_said(mode, where, descriptor, checkpointed=checkpointed), where) for where in fallen]
+    return max(said, key=lambda each: _STRICTNESS[each[0]])
+
+
+def _said(mode: Mode, where: Column, descriptor: Descriptor, *, checkpointed: bool) -> Verdict:
     said = MODES[mode][where]
     if said == "deny":
         return "deny"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from toolcrib.ports.artifacts import Artifact, Hit, Slice
+from toolcrib.store.artifacts import cut
 from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.refusals import Refusal
 from toolcrib.testing.memory import MemoryFiles
@@ -70,10 +71,8 @@ class MemoryArtifacts:
         start = min(max(0, offset), len(data))
         end = min(len(data), start + max(0, limit))
         if start < end and _is_text(artifact.media):
-            start = _character(data, start)
-            end = max(_character(data, end), start)
-            if end == start:
-                end = next((at for at in range(start + 1, len(data)) if not _continues(data, at)), len(data))
+            first, last = cut(data[start : end + 3], end - start)
+            start, end = start + first, start + last
         return Slice(artifact=artifact, offset=start, data=data[start:end])
 
     async def search(self, artifact_id: str, pattern: str, *, limit: int) -> tuple[Sequence[Hit], int]:
@@ -98,14 +97,5 @@ class MemoryArtifacts:
 
 def _is_text(media: str) -> bool:
     kind = media.partition(";")[0].strip().lower()
-    return kind.startswith("text/") or kind.endswith(("json", "xml"))
-
-
-def _continues(data: bytes, at: int) -> bool:
-    return 0 <= at < len(data) and data[at] & 0xC0 == 0x80
-
-
-def _character(data: bytes, at: int) -> int:
-    """Return where the character that holds byte `at` starts; bytes that are not UTF-8 stand for themselves."""
-    back = next((step for step in range(4) if not _continues(data, at - step)), 0)
-    return at - back
+    more = {"application/javascript", "application/toml"}
+    return kind.startswith("text/") or kind.endswith(("json", "xml")) or kind in more

@@ -105,6 +105,9 @@ def _job(earlier: Job | None, taped: Taped) -> Job:
             started=False,
             seq=taped.seq,
         )
+    if earlier.stage == "closed":
+        # An answer that comes late is on the tape, and leaves the closed job as it is.
+        return earlier
     started = earlier.started or taped.stage == "started"
     if taped.stage != "closed":
         return replace(earlier, stage=taped.stage, started=started, seq=taped.seq)
@@ -158,8 +161,8 @@ class MemoryApprovals:
         state = "denied" if decision == "deny" else "granted"
         answered = replace(approval, state=state, decision=decision, words=words, by=by)
         data = {"approval": approval_id, "decision": decision, "words": words, "by": by}
-        await self._tape.append([Entry(stage="answered", call_id=approval.call_id, data=data)])
         self.stored[approval_id] = answered
+        await self._tape.append([Entry(stage="answered", call_id=approval.call_id, data=data)])
         self._answered.set()
         self._answered = asyncio.Event()
         return answered

@@ -22,6 +22,9 @@ from toolcrib.tools.spans import Edit, Overlap, Sought, apply, line_numbers, lin
 QUOTED = 2000
 """Characters quoted of one text in a refusal."""
 
+BRIEF = 80
+"""Characters of the text sought that name it in a message."""
+
 SIDES = 5
 """Edits shown in a three-way view."""
 
@@ -207,7 +210,7 @@ async def _unmatched(request: Request, index: int, sought: Sought, text: str) ->
         )
     near = await _nearest(text, sought.edit.old)
     earlier = [other for other, each in enumerate(request.edits, 1) if other != index and sought.edit.old in each.new]
-    message = f"edit {index}: old is not in {request.path!r}"
+    message = f"edit {index}: old ({clip(printable(sought.edit.old), BRIEF)!r}) is not in {request.path!r}"
     hint = "read the lines again and quote them exactly"
     if earlier:
         message += (

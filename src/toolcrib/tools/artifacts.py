@@ -118,4 +118,6 @@ async def _searched(artifact_id: str, pattern: str, artifacts: Artifacts) -> Ans
 
 
 def _is_text(media: str) -> bool:
-    return media.startswith("text/") or media.partition(";")[0] in {"application/json", "application/xml"}
+    kind = media.partition(";")[0].strip().lower()
+    more = {"application/javascript", "application/toml"}
+    return kind.startswith("text/") or kind.endswith(("json", "xml")) or kind in more

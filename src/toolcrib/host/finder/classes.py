@@ -1,7 +1,8 @@
-"""Sets of characters for content search, written so that both engines read them alike.
+r"""Sets of characters for content search, written so that both engines read them alike.
 
-Perl's classes are Unicode's: `\\d` is Nd; `\\w` is Alphabetic, M, Nd, Pc and Join_Control; `\\s` is White_Space (Unicode
-Technical Standard 18, annex C). Neither engine has them all, so they are spelled in general categories and ranges.
+Perl's classes are Unicode's: `\d` is Nd; `\w` is Alphabetic, M, Nd, Pc and Join_Control; `\s` is White_Space
+(Unicode Technical Standard 18, annex C). Neither engine has them all, so they are spelled in general categories and
+ranges.
 """
 
 import sys
@@ -60,7 +61,7 @@ class Group:
     complements: list[str] = field(default_factory=list[str])
 
     def add_perl(self, letter: str) -> None:
-        """Add `\\d`, `\\w`, `\\s` or the complement of one."""
+        r"""Add `\d`, `\w`, `\s` or the complement of one."""
         if letter.isupper() and self.negated:
             self.ranges += complement(_perl(letter.lower()))
         elif letter.isupper():
@@ -146,7 +147,7 @@ def _perl(letter: str) -> tuple[Range, ...]:
 
 
 def is_word(char: str) -> bool:
-    """Tell whether `\\w` matches the character."""
+    r"""Tell whether `\w` matches the character."""
     if char.isascii():
         return char.isalnum() or char == "_"
     point = ord(char)

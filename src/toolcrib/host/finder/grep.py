@@ -15,7 +15,7 @@ from toolcrib.ports.find import Found, Query
 from toolcrib.ports.run import Run
 from toolcrib.terms.digest import Json
 
-_FEW = 48
+FEW = 48
 """Files that are read sooner than a program is started."""
 
 
@@ -24,7 +24,7 @@ async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found
     budget = view.budget()
     prepared = await hop(budget, partial(_prepare, view, budget, query))
     counts: dict[str, int] = {}
-    if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > _FEW and not budget.spent():
+    if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
         job = rg.Job(
             expression=prepared.parsed.exact(),
             multiline=prepared.multiline,

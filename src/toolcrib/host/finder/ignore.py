@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from toolcrib.host.finder.bracket import bracket
-from toolcrib.host.finder.linear import Expression, Unfit, compiled
+from toolcrib.host.finder.linear import Expression, UnfitError, compiled
 
 FILES = (".gitignore", ".ignore", ".toolcribignore")
 """Ignore files, lowest precedence first."""
@@ -122,7 +122,7 @@ def _compiled(sources: Sequence[str]) -> Iterable[Expression]:
     """Compile the patterns as one, or, where that is too large, as fewer; one that does not fit alone is left out."""
     try:
         return (compiled(rf"\x00(?:{'|'.join(sources)})\x00", octets=True),)
-    except Unfit:
+    except UnfitError:
         if len(sources) == 1:
             return ()
         half = len(sources) // 2

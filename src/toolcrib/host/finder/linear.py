@@ -45,7 +45,7 @@ class Expression(Protocol):
         ...
 
 
-class Unfit(ValueError):
+class UnfitError(ValueError):
     """The library does not take an expression: it says why."""
 
 
@@ -71,7 +71,7 @@ def compiled(pattern: str, *, octets: bool = False) -> Expression:
     """Compile `pattern`; with `octets` every byte is a character of its own, else the text is UTF-8.
 
     Raises:
-        Unfit: the expression is too large, or not one of the library's.
+        UnfitError: the expression is too large, or not one of the library's.
     """
     options = _library.Options()
     options.never_capture = True
@@ -83,4 +83,4 @@ def compiled(pattern: str, *, octets: bool = False) -> Expression:
         return _library.compile(pattern.encode("latin-1" if octets else "utf-8"), options)
     except _error as error:
         said = error.args[0] if error.args else ""
-        raise Unfit(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)) from None
+        raise UnfitError(said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)) from None

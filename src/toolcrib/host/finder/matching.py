@@ -6,7 +6,7 @@ from typing import Protocol
 from rapidfuzz import fuzz, process
 
 from toolcrib.host.finder.classes import MARKS, is_word
-from toolcrib.host.finder.linear import Expression, Unfit, compiled
+from toolcrib.host.finder.linear import Expression, UnfitError, compiled
 from toolcrib.host.finder.syntax import Parsed, literal, parse
 from toolcrib.ports.find import Query
 from toolcrib.terms.refusals import Refusal
@@ -183,14 +183,14 @@ def _marks(text: bytes) -> int:
 
 
 _MARKS = tuple(chr(point).encode() for point in MARKS)
-_OWN_MARKS = {point: "\udcff" * 4 for point in MARKS}  # as long as the character in UTF-8, and matched by nothing
+_OWN_MARKS: dict[int, str] = dict.fromkeys(MARKS, chr(0xDCFF) * 4)  # as long in bytes, and matched by nothing
 _NO_CHARACTER = {0xDC80 + number: 0xDCFF for number in range(128)}
 
 
 def _fitted(source: str) -> Expression:
     try:
         found = compiled(source)
-    except Unfit as unfit:
+    except UnfitError as unfit:
         raise _invalid(f"the expression is too large: {unfit}", "Use smaller repetitions, or mode=plain.") from None
     if found.programsize > _MOST_PROGRAM:
         raise _invalid("the expression is too large", "Use smaller repetitions, or mode=plain.")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.host.finder.bracket import bracket
-from toolcrib.host.finder.linear import Expression, Unfit, compiled
+from toolcrib.host.finder.linear import Expression, UnfitError, compiled
 from toolcrib.terms.refusals import Refusal
 
 MOST_CHARS = 4096
@@ -259,7 +259,7 @@ def _joined(alternatives: Sequence[Alternative]) -> Expression:
     sources = dict.fromkeys(each.expression() for each in alternatives)
     try:
         return compiled(rf"\x00(?:{'|'.join(sources)})\x00")
-    except Unfit as unfit:
+    except UnfitError as unfit:
         raise Refusal("find.invalid", f"the pattern is too large: {unfit}", hint="Use a simpler pattern.") from None
 
 

@@ -4,7 +4,7 @@ import codecs
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +31,7 @@ class Opened:
 
 
 @contextmanager
-def opened(root: int, path: str, *, most: int) -> Iterator[Opened]:
+def opened(root: int, path: str, *, most: int) -> Generator[Opened]:
     """Open the file at the canonical `path` without following a link, and tell whether it can be searched.
 
     Never waits: a FIFO is opened without blocking, and then left alone because it is no regular file.

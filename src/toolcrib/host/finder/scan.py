@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from toolcrib.host.finder.classes import Group
-from toolcrib.host.finder.linear import Unfit, compiled
+from toolcrib.host.finder.linear import UnfitError, compiled
 from toolcrib.terms.refusals import Refusal
 
 _PROPERTY = re.compile(r"\\[pP](?:\{(\^?)([A-Za-z_]+)\}|([A-Z]))")
@@ -99,7 +99,7 @@ class Scanner:
         return self.point()
 
     def property(self) -> tuple[bool, str]:
-        """Read `\\p{..}`; return whether it is the complement, and the plain form."""
+        r"""Read `\p{..}`; return whether it is the complement, and the plain form."""
         at = self.at
         found = _PROPERTY.match(self.text, at)
         name = found and (found[2] or found[3])
@@ -152,6 +152,6 @@ def _known(name: str) -> bool:
         return False
     try:
         compiled(f"\\p{{{name}}}")
-    except Unfit:
+    except UnfitError:
         return False
     return True

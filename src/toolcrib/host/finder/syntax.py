@@ -1,7 +1,7 @@
-"""The syntax of regular expressions for content search: read once, refused with its place, written for both engines.
+r"""The syntax of regular expressions for content search: read once, refused with its place, written for both engines.
 
 It is the part of Perl's syntax that a linear-time engine can run, and that ripgrep and RE2 read alike. `^` and `$` are
-the ends of a line, a carriage return before a line feed belongs to the line's end, and `.`, `[^a]` and `\\s` match no
+the ends of a line, a carriage return before a line feed belongs to the line's end, and `.`, `[^a]` and `\s` match no
 line end unless the search is multi-line.
 """
 
@@ -122,7 +122,8 @@ class _Reader(Scanner):
         tokens = self._sequence(depth)
         while self.text.startswith("|", self.at):
             self.at += 1
-            tokens += [("raw", "|"), *self._sequence(depth)]
+            tokens.append(("raw", "|"))
+            tokens += self._sequence(depth)
         self._dot_all = dot_all
         return tokens
 

@@ -172,7 +172,6 @@ class Walk:
             _Child(name, rules, within or (f"{frame.path}{name}/" if name in ignored else None))
             for name in reversed(directories)
             if name != _REPOSITORY
-            and (self._plan.enter_ignored or name not in ignored or self._is_named_in(frame, name))
         ]
         return level, children
 
