@@ -7,15 +7,16 @@ from typing import Any
 
 import anyio
 
-
 from toolcrib import Crib, Ok, Outcome, Refused, open_crib
+from toolcrib.ports.ask import Asker
+from toolcrib.terms.settings import Mode
 
 
 @asynccontextmanager
-async def opened(directory: Path, **options: Any) -> AsyncGenerator[Crib]:
+async def opened(directory: Path, *, mode: Mode | None = "work", approver: Asker | None = None) -> AsyncGenerator[Crib]:
     """Open a crib in mode `work`, so that file calls need no person, within a bounded time."""
     with anyio.fail_after(18):
-        async with open_crib(directory, **{"mode": "work", **options}) as crib:
+        async with open_crib(directory, mode=mode, approver=approver) as crib:
             yield crib
 
 

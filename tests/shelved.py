@@ -38,6 +38,16 @@ class Hands:
         self.steady += seconds
 
 
+class Running(Hands):
+    """A clock that runs, for tests with several processes."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
 @contextmanager
 def opened(directory: Path | str, clock: Hands | None = None) -> Generator[Store]:
     """Open the store in `directory` and close it at the end."""
@@ -129,19 +139,16 @@ def grant(clock: Hands, **more: Any) -> Grant:
     return Grant(**{**fields, **more})
 
 
-def child(code: str, *arguments: str, wait: bool = True) -> "subprocess.Popen[str]":
-    """Start Python on `code` with the package and the tests on its path, stdout and stdin piped."""
+def child(code: str, *arguments: str) -> "subprocess.Popen[str]":
+    """Start Python on `code` with the package and the tests on its path, stdin and stdout piped."""
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
-    started = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path},
         encoding="utf-8",
     )
-    if wait:
-        started.wait(20)
-    return started
 
 
 OUTSIDE = """
@@ -163,7 +170,7 @@ def outside(place: Path, *statements: str) -> "subprocess.Popen[str]":
 
     Never from this one: closing a second connection of another SQLite would drop the locks of the first.
     """
-    return child(OUTSIDE, str(place / "store.db"), *statements, wait=False)
+    return child(OUTSIDE, str(place / "store.db"), *statements)
 
 
 def answers(place: Path, *statements: str) -> list[Any]:

@@ -311,7 +311,7 @@ asyncio.run(main())
 @pytest.mark.attack("A154", "store")
 def test_several_processes_write_one_chain(place: Path) -> None:
     turns = soak.count(2000)
-    writers = [child(WRITER, str(place), f"p{number}", str(turns), wait=False) for number in range(3)]
+    writers = [child(WRITER, str(place), f"p{number}", str(turns)) for number in range(3)]
     seen = [int(line) for writer in writers for line in writer.communicate()[0].split()]
     assert [writer.returncode for writer in writers] == [0] * 3
     assert sorted(seen) == list(range(1, 9 * turns + 1))

@@ -15,6 +15,10 @@ from toolcrib import Crib, Ok, Refused
 pytestmark = pytest.mark.anyio
 
 
+def nowhere(_search_path: str) -> None:
+    """Stand for a machine without ripgrep."""
+
+
 async def matches(crib: Crib, pattern: str, **args: Any) -> list[tuple[str, int, str]]:
     found = await ok(crib, "grep", pattern=pattern, **args)
     return [(each["path"], each["line"], each["text"]) for each in found.payload["matches"]]
@@ -68,7 +72,7 @@ async def test_both_engines_give_the_same_hits(
     workspace: Workspace, ripgrep: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not ripgrep:
-        monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", lambda _: None)
+        monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", nowhere)
     workspace.write("t", "color colour files movie series\nnone\n")
     async with opened(workspace.ws) as crib:
         for pattern in ("colou?r", "files+", "movie|series", "(movie|series)"):
@@ -84,7 +88,7 @@ async def test_a_pattern_that_runs_away_elsewhere_ends_and_others_are_not_held_u
     workspace: Workspace, ripgrep: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not ripgrep:
-        monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", lambda _: None)
+        monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", nowhere)
     workspace.write("t", "a" * 35 + "!\n")
     async with opened(workspace.ws) as crib, opened(workspace.ws) as other:
         for pattern in ("(a+)+$", "(a|aa)+$", "(a*)*b"):

@@ -137,7 +137,7 @@ async def whole(crib: Crib, tool: str, key: str, **args: Any) -> list[Any]:
 async def test_a_cut_result_says_so_with_its_total_and_the_rest_can_be_had(workspace: Workspace) -> None:
     for number in range(205):
         workspace.write(f"f{number:03}.txt", "hit\n")
-    calls = {
+    calls: dict[str, tuple[str, dict[str, str]]] = {
         "glob": ("paths", {"pattern": "*.txt"}),
         "grep": ("matches", {"pattern": "hit"}),
         "list_dir": ("entries", {}),

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import transcripts
 
 PAGES = [transcripts.ROOT / "README.md", *sorted((transcripts.ROOT / "docs").rglob("*.md"))]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"```console\n(.*?)```\n", re.DOTALL)
-ELSEWHERE = ("script/", "toolcrib approve", "toolcrib init", "toolcrib mcp", "toolcrib tape --follow", "git clone", "cd ")
+ELSEWHERE = ("script/", "toolcrib approve", "toolcrib init", "toolcrib mcp", "toolcrib tape --follow", "cd ")
 """Commands that need a person, a client or a clean machine; they are tried by other tests."""
 
 ALIKE = (

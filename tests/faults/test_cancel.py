@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 import pytest
+
 from toolcrib.catalog.catalog import Catalog
 from toolcrib.engine.kit import Kit, Policy
 from toolcrib.engine.line import Line
@@ -60,7 +61,8 @@ class Pictures:
 
     def _held(self, path: str) -> Held:
         data = self.files.data(path)
-        return Held(path=path, kind="missing" if data is None else "file", digest=None if data is None else of_bytes(data))
+        digest = None if data is None else of_bytes(data)
+        return Held(path=path, kind="missing" if data is None else "file", digest=digest)
 
     async def changes(self, checkpoint: Checkpoint) -> tuple[Change, ...]:
         await asyncio.sleep(0)
@@ -225,7 +227,7 @@ def broken_at(stage: str) -> Callable[[Sequence[Entry]], None]:
 @pytest.mark.parametrize("stage", ["received", "started", "closed"])
 def test_without_a_tape_nothing_runs_and_a_lost_closing_entry_is_said(stage: str) -> None:
     rig = Rig("allow")
-    rig.tape._before = broken_at(stage)
+    rig.tape.before = broken_at(stage)
     outcome = asyncio.run(_run(rig.line.run(rig.call)))
     assert outcome.kind == "refused"
     assert outcome.name == "disk.full"

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,7 +12,7 @@ PACKAGE = ROOT / "src" / "toolcrib"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
     """One source file: its path below the package, its lines and its tree."""
 
@@ -24,9 +24,14 @@ class Module:
         """Say whether the module is one of `places` (files), or lies in one of them (folders end in `/`)."""
         return any(self.name == place or (place.endswith("/") and self.name.startswith(place)) for place in places)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the tree."""
+        return tuple(ast.walk(self.tree))
+
     def functions(self) -> Iterator[Function]:
         """Yield every function and method, nested ones included."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, Function):
                 yield node
 
@@ -54,7 +59,7 @@ def dotted(node: ast.AST) -> str:
 
 def imported(module: Module) -> Iterator[tuple[str, int]]:
     """Yield each imported name in full (`subprocess`, `asyncio.create_subprocess_exec`), with its line."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -64,11 +69,8 @@ def imported(module: Module) -> Iterator[tuple[str, int]]:
                 yield f"{node.module}.{alias.name}", node.lineno
 
 
-def mentioned(module: Module) -> Iterator[tuple[str, int]]:
-    """Yield each name the module imports or reaches by attributes, with its line."""
-    yield from imported(module)
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Attribute | ast.Name):
-            name = dotted(node)
-            if name:
-                yield name, node.lineno
+@cache
+def mentioned(module: Module) -> frozenset[tuple[str, int]]:
+    """Return each name the module imports or reaches by attributes, with its line."""
+    reached = [(dotted(node), node.lineno) for node in module.nodes if isinstance(node, ast.Attribute | ast.Name)]
+    return frozenset([*imported(module), *((name, line) for name, line in reached if name)])

@@ -99,6 +99,8 @@ BROAD = ("engine/line.py", "engine/execute.py")
 """The two files in which a fault of anything becomes an outcome."""
 
 
+LATE = ("faces/gate/light.py",)
+"""Puts off the loading of a library, so that what it takes from it has to come after."""
 HANDS_OVER = ("store/lanes.py",)
 """A thread's loop, which gives whatever a task raised to the one who waits for it: nothing is swallowed."""
 
@@ -123,7 +125,7 @@ def test_a_dependency_is_named_only_behind_its_door(door: Door) -> None:
 def test_the_pure_half_opens_no_file() -> None:
     strays: list[str] = []
     for module in (m for m in modules() if m.under(*PURE) and not m.under(*OWN_TEXT)):
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 name = dotted(node.func)
                 method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -136,6 +138,7 @@ def test_no_import_stands_inside_a_function() -> None:
     inside = [
         f"{module.name}:{node.lineno} in {function.name}"
         for module in modules()
+        if not module.under(*LATE)
         for function in module.functions()
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -147,7 +150,7 @@ def test_no_import_is_relative_or_of_everything() -> None:
     wrong = [
         f"{module.name}:{node.lineno}"
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and (node.level or any(alias.name == "*" for alias in node.names))
     ]
     assert wrong == []
@@ -173,7 +176,7 @@ def ends_in_raise(handler: ast.ExceptHandler) -> bool:
 def test_everything_is_caught_only_in_the_two_files_of_the_engine() -> None:
     wrong: list[str] = []
     for module in modules():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if not isinstance(node, ast.ExceptHandler):
                 continue
             types = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]

@@ -1,7 +1,9 @@
 """The closed list of refusal names: nothing outside it is said, and a tool answers only with what it declares."""
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import get_args
 
 from shape.house import Module, dotted, modules
@@ -10,17 +12,18 @@ from toolcrib.terms.tool import Tool
 from toolcrib.tools import FAMILIES
 
 NAMES: tuple[str, ...] = get_args(RefusalName)
+NAME = re.compile(r"[a-z]+\.[a-z_]+")
 MAKERS = ("Refusal", "Refused", "refused")
 
 
-def spoken(module: Module) -> Iterator[tuple[str, int]]:
-    """Yield each refusal name written as a literal argument of a maker, with its line."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in MAKERS:
-            given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "name")]
-            for each in given:
-                if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                    yield each.value, node.lineno
+@cache
+def spoken(module: Module) -> tuple[tuple[str, int], ...]:
+    """Return each refusal name written as a literal argument of a maker, with its line."""
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)]
+    makers = [call for call in calls if dotted(call.func).rpartition(".")[2] in MAKERS]
+    given = [arg for call in makers for arg in (*call.args[:1], *(k.value for k in call.keywords if k.arg == "name"))]
+    words = [(arg.value, arg.lineno) for arg in given if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    return tuple((word, line) for word, line in words if NAME.fullmatch(word))
 
 
 def tools() -> Iterator[tuple[str, Tool]]:

@@ -13,6 +13,11 @@ class Locks:
     def __init__(self) -> None:
         self._held: dict[str, tuple[asyncio.Lock, int]] = {}
 
+    @property
+    def idle(self) -> bool:
+        """Whether no path is held or waited for."""
+        return not self._held
+
     @asynccontextmanager
     async def hold(self, footprint: Footprint) -> AsyncGenerator[None]:
         """Hold the locks of every path that `footprint` writes."""

@@ -118,4 +118,4 @@ def _why(rule: Rule) -> str:
 
 def _examples(rule: Rule) -> str:
     count = len(rule.match) + len(rule.not_match)
-    return f" [{count} example{'s' if count != 1 else ''} hold]" if count else ""
+    return f" [examples hold: {count}]" if count else ""

@@ -84,7 +84,9 @@ def preset(
     mode: Mode, fallen: Sequence[Column], descriptor: Descriptor, *, checkpointed: bool
 ) -> tuple[Verdict, Column]:
     """Return the strictest thing that `mode` says of the columns a call falls in, and the column it says it of."""
-    said = [(_said(mode, where, descriptor, checkpointed=checkpointed), where) for where in fallen]
+    said: list[tuple[Verdict, Column]] = [
+        (_said(mode, where, descriptor, checkpointed=checkpointed), where) for where in fallen
+    ]
     return max(said, key=lambda each: _STRICTNESS[each[0]])
 
 

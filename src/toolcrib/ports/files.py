@@ -40,7 +40,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One file replaced or created, proven: `before` is the digest of the bytes that were displaced, None if created."""
+    """One file replaced or created, proven: `before` is the digest of the displaced bytes, None if created."""
 
     place: Place
     before: str | None
@@ -57,7 +57,7 @@ class Files(Protocol):
     """
 
     async def place(self, path: str, *, digest: bool = False) -> Place:
-        """Resolve `path` (which may be missing) to its canonical place; with `digest`, hash a regular file too."""
+        """Resolve `path` (which may be missing) to its canonical place; with `digest`, hash a regular file."""
         ...
 
     async def load(self, path: str, *, most: int) -> Loaded:

@@ -68,7 +68,7 @@ class Artifacts:
         return Artifact(id=name, size=len(data), media=str(kept[3]))
 
     async def read(self, artifact_id: str, *, offset: int, limit: int) -> Slice:
-        """Return up to `limit` bytes from `offset`; text starts and ends on whole characters, and never gets stuck.
+        """Return up to `limit` bytes from `offset`; of text whole characters, the one that `offset` is inside of too.
 
         Raises:
             Refusal: `artifact.missing`, also for one that is damaged.
@@ -78,13 +78,13 @@ class Artifacts:
         end = min(size, start + max(0, limit))
         if start >= end:
             return Slice(artifact=kept.artifact, offset=min(start, size), data=b"")
-        # A character is at most 4 bytes: so much more than asked for decides where the slice is cut.
-        most = min(size, end + 3)
-        window = await self._with(kept, lambda read: read(start, most))
-        if not _is_text(kept.artifact.media):
-            return Slice(artifact=kept.artifact, offset=start, data=window[: end - start])
-        first, last = cut(window, end - start)
-        return Slice(artifact=kept.artifact, offset=start + first, data=window[first:last])
+        # A character has at most 4 bytes: three more on each side decide where the slice is cut.
+        before, most = max(0, start - 3), min(size, end + 3)
+        window = await self._with(kept, lambda read: read(before, most))
+        first, last = start - before, end - before
+        if _is_text(kept.artifact.media):
+            first, last = cut(window, first, last - first)
+        return Slice(artifact=kept.artifact, offset=before + first, data=window[first:last])
 
     async def search(self, artifact_id: str, pattern: str, *, limit: int) -> tuple[Sequence[Hit], int]:
         """Return the first `limit` lines that hold `pattern` as plain text, and how many lines do.
@@ -146,25 +146,30 @@ def is_id(text: str) -> bool:
     return len(text) == 1 + ID_DIGITS and text[0] == "a" and not text[1:].strip("0123456789abcdef")
 
 
-def cut(window: bytes, want: int) -> tuple[int, int]:
-    """Return where the characters begin and end that make about `want` bytes of `window`, at least one of them.
+def cut(window: bytes, at: int, want: int) -> tuple[int, int]:
+    """Return where whole characters begin and end that make about `want` bytes of `window` from `at`, one at least.
 
-    Bytes that are not UTF-8 are kept as they are.
+    A character that `at` is inside of is given whole. Bytes that are not UTF-8 are characters of their own.
     """
-    first = 0
-    while first < min(3, len(window)) and _continues(window[first]):
-        first += 1
-    if first == 3:
-        first = 0
-    last = min(max(want, first + 1), len(window))
-    back = last
-    while back > max(first, last - 4) and back < len(window) and _continues(window[back]):
-        back -= 1
-    if back > first:
-        return first, back
-    while last < len(window) and _continues(window[last]) and last - first < 4:
-        last += 1
+    first = _begin(window, at)
+    last = _begin(window, min(at + want, len(window)))
+    if last <= first:
+        last = first + 1
+        while last < len(window) and _begin(window, last) == first:
+            last += 1
     return first, last
+
+
+def _begin(data: bytes, at: int) -> int:
+    """Return where the character begins that the byte `at` belongs to."""
+    if at >= len(data) or not _continues(data[at]):
+        return at
+    for back in range(1, min(3, at) + 1):
+        byte = data[at - back]
+        if not _continues(byte):
+            length = 1 if not 0xC2 <= byte <= 0xF4 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return at - back if length > back else at
+    return at
 
 
 def _continues(byte: int) -> bool:

@@ -14,8 +14,9 @@ LONG = 1 << 20
 class _Search:
     """The state between two blocks: where the unfinished line began, and what is held of it."""
 
-    def __init__(self, needle: bytes, limit: int) -> None:
+    def __init__(self, needle: bytes, limit: int, long: int) -> None:
         self.needle = needle
+        self.long = long
         self.limit = limit
         self.hits: list[Hit] = []
         self.total = 0
@@ -35,7 +36,7 @@ class _Search:
             window, done = window[end:], done - end
         self.whole(window[:done])
         self.held = window[done:]
-        if len(self.held) > LONG:
+        if len(self.held) > self.long:
             self.pass_over()
 
     def finish(self) -> None:
@@ -83,9 +84,9 @@ class _Search:
             self.hits.append(Hit(line=line, offset=offset, text=shown))
 
 
-def find_lines(blocks: Iterable[bytes], needle: bytes, limit: int) -> tuple[list[Hit], int]:
+def find_lines(blocks: Iterable[bytes], needle: bytes, limit: int, *, long: int = LONG) -> tuple[list[Hit], int]:
     """Return the first `limit` lines that hold `needle`, and how many do. No line holds one with a break in it."""
-    search = _Search(needle, limit)
+    search = _Search(needle, limit, long)
     for block in blocks:
         search.take(block)
     search.finish()

@@ -72,27 +72,22 @@ class Shelf:
         Raises:
             Refusal: `snapshot.missing`, `snapshot.damaged` when it cannot be read.
         """
+        if self._folder < 0 or not is_digest(digest):
+            raise _missing(digest)
         try:
-            known = self._folder >= 0 and is_digest(digest)
-            file = os.open(f"{digest[:2]}/{digest[2:]}", _READ, dir_fd=self._folder) if known else -1
+            file = os.open(f"{digest[:2]}/{digest[2:]}", _READ, dir_fd=self._folder)
+            try:
+                yield file
+            finally:
+                os.close(file)
         except FileNotFoundError:
-            file = -1
-        if file < 0:
-            raise Refusal(
-                "snapshot.missing",
-                f"the store holds no bytes under {digest[:64]!r}",
-                hint="They were never stored, or were removed with their session.",
-            )
-        try:
-            yield file
+            raise _missing(digest) from None
         except OSError as error:
             raise Refusal(
                 "snapshot.damaged",
                 f"the stored bytes {digest[:12]} cannot be read ({os.strerror(error.errno or errno.EIO)})",
                 hint="Check the disk; restore the store from a backup.",
             ) from error
-        finally:
-            os.close(file)
 
     def sweep(self, is_dead: Callable[[str], bool]) -> int:
         """Remove what dead owners left half written, and return how many files that were."""
@@ -190,6 +185,14 @@ def _unlink(name: str, folder: int) -> None:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
         return
+
+
+def _missing(digest: str) -> Refusal:
+    return Refusal(
+        "snapshot.missing",
+        f"the store holds no bytes under {digest[:64]!r}",
+        hint="They were never stored, or were removed with their session.",
+    )
 
 
 def _refusal(error: OSError) -> Refusal:

@@ -71,8 +71,7 @@ class MemoryArtifacts:
         start = min(max(0, offset), len(data))
         end = min(len(data), start + max(0, limit))
         if start < end and _is_text(artifact.media):
-            first, last = cut(data[start : end + 3], end - start)
-            start, end = start + first, start + last
+            start, end = cut(data, start, end - start)
         return Slice(artifact=artifact, offset=start, data=data[start:end])
 
     async def search(self, artifact_id: str, pattern: str, *, limit: int) -> tuple[Sequence[Hit], int]:

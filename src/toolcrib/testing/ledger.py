@@ -21,15 +21,15 @@ class MemoryTape:
 
     def __init__(self, clock: Clock, *, before: Callable[[Sequence[Entry]], None] | None = None) -> None:
         self._clock = clock
-        self._before = before
+        self.before = before
         self.entries: list[Taped] = []
         self._jobs: dict[str, Job] = {}
 
     async def append(self, entries: Sequence[Entry]) -> Sequence[Taped]:
         """Append as one group, yielding to other tasks once, as a real disk would."""
         await asyncio.sleep(0)
-        if self._before is not None:
-            self._before(entries)
+        if self.before is not None:
+            self.before(entries)
         group = [self._chained(entry, offset) for offset, entry in enumerate(entries)]
         await asyncio.sleep(0)
         return group

@@ -146,7 +146,7 @@ class _Mixed:
     def apart(self, new: str, start: int, end: int) -> str:
         """Return `new` such that neither of its ends joins a break beside it to make one of two."""
         if new.endswith("\r") and self.text.startswith("\n", end):
-            new = new[:-1] + "\n"
+            new += "\n"
         if new.startswith("\n") and self.text[start - 1 : start] == "\r":
             new = "\r" + new
         return new
@@ -191,7 +191,9 @@ def _taking(new: str, replaced: str, default: str) -> str:
     for (line, has), keep in zip(now, kept, strict=True):
         if has:
             default = keep or default
-        parts.append(line + (default if has else ""))
+            joins = default == "\n" and not line and parts and parts[-1].endswith("\r")
+            line += "\r\n" if joins else default
+        parts.append(line)
     return "".join(parts)
 
 

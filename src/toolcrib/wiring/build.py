@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from anyio import to_thread
@@ -47,8 +48,8 @@ async def open_crib(
     """Open the workspace `directory`: `async with toolcrib.open_crib(".", mode="work") as crib`.
 
     `tools` are one's own, beside the built-in ones. `approver` is asked when a call needs a yes; without one the
-    crib is unattended, and such a call ends `approval.unattended`. `without` names tools to leave out; `wide` allows `/` and
-    the home directory.
+    crib is unattended, and such a call ends `approval.unattended`. `without` names tools to leave out; `wide` allows
+    `/` and the home directory.
 
     Raises:
         ToolcribError: the workspace, the configuration or the store cannot be used; the message says which and why.
@@ -191,7 +192,7 @@ async def _recover(opened: _Opened, kit: Kit) -> None:
     dead = await to_thread.run_sync(opened.store.dead_owners)
 
     async def sweep(call_id: str, paths: Mapping[str, str | None]) -> Sequence[str]:
-        swept = await to_thread.run_sync(lambda: opened.workspace.sweep(call_id, list(paths), paths))
+        swept = await to_thread.run_sync(partial(opened.workspace.sweep, call_id, list(paths), paths))
         return [each.path for each in swept if each.found == "kept"]
 
     await recover(dead, jobs=kit.jobs, tape=kit.tape, snapshots=kit.snapshots, sweep=sweep)

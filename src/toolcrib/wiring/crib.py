@@ -115,6 +115,10 @@ class Crib:
             fresh=call_id is None,
         )
 
+    async def refresh(self) -> None:
+        """Look again at which tools are switched off; every call does so by itself."""
+        await self._live.refresh()
+
     async def submit(self, call: Call, *, asker: Asker | None = None, listener: Progress | None = None) -> Outcome:
         """Run a call built by `make`; `asker` overrides the crib's own."""
         await self._live.refresh()

@@ -2,9 +2,10 @@
 
 import os
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from toolcrib.policy.modes import TIGHTER
 from toolcrib.policy.parse import Parsed, parse_rules
@@ -164,7 +165,10 @@ def _read(path: Path) -> str | None:
         raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
 
 
-_TABLES: dict[str, type[FileSettings | SearchSettings | CallSettings]] = {
+Limits = FileSettings | SearchSettings | CallSettings
+"""A table of limits."""
+
+_TABLES: dict[str, type[Limits]] = {
     "files": FileSettings,
     "search": SearchSettings,
     "call": CallSettings,
@@ -180,7 +184,7 @@ def _settings(text: str, file: str, base: Settings) -> Settings:
     for name, kind in _TABLES.items():
         if name in tables:
             changed[name] = _table(tables[name], kind, f"{file}: [{name}]", getattr(base, name))
-    tools: dict[str, Any] = tables.get("tools", {})
+    tools = _keyed(tables.get("tools", {}), f"{file}: [tools]")
     if unknown := sorted(set(tools) - {"order"}):
         raise ConfigError(f"{file}: [tools]: unknown key {unknown[0]!r}; known: order")
     if "order" in tools:
@@ -190,33 +194,45 @@ def _settings(text: str, file: str, base: Settings) -> Settings:
     return replace(base, **changed)
 
 
-def _table(values: Any, kind: type[Any], where: str, base: Any) -> Any:
-    if not isinstance(values, dict):
-        raise ConfigError(f"{where}: expected a table, found {values!r}")
-    known = {each.name: each for each in fields(kind)}
-    given: dict[str, Any] = {}
-    for name, value in values.items():  # pyright: ignore[reportUnknownVariableType]
+def _table(values: object, kind: type[Limits], where: str, base: Limits) -> Limits:
+    known: dict[str, type[object]] = {
+        each.name: cast("object", getattr(base, each.name)).__class__ for each in fields(kind)
+    }
+    given: dict[str, bool | int | float] = {}
+    for name, value in _keyed(values, where).items():
         if name not in known:
             raise ConfigError(f"{where}: unknown key {name!r}; known: {', '.join(known)}")
-        wanted = type(getattr(base, str(name)))
-        fits = (
-            isinstance(value, int | float) and not isinstance(value, bool) if wanted is float else type(value) is wanted
-        )  # pyright: ignore[reportUnknownArgumentType]
-        if not fits or (not isinstance(value, bool) and value <= 0):
-            raise ConfigError(f"{where}: {name} must be a positive {wanted.__name__}, found {value!r}")
-        given[str(name)] = value
+        given[name] = _limit(value, known[name], f"{where}: {name}")
     return replace(base, **given)
 
 
-def _strings(value: Any, where: str) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):  # pyright: ignore[reportUnknownVariableType]
-        return tuple(str(each) for each in value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+def _limit(value: object, wanted: type[object], where: str) -> bool | int | float:
+    if isinstance(value, bool) and wanted is bool:
+        return value
+    number = isinstance(value, int) or (isinstance(value, float) and wanted is float)
+    if isinstance(value, int | float) and number and not isinstance(value, bool) and wanted is not bool and value > 0:
+        return value
+    kind = "true or false" if wanted is bool else "a positive whole number" if wanted is int else "a positive number"
+    raise ConfigError(f"{where} must be {kind}, found {value!r}")
+
+
+def _keyed(value: object, where: str) -> Mapping[str, object]:
+    if isinstance(value, dict):
+        return cast("Mapping[str, object]", value)
+    raise ConfigError(f"{where}: expected a table, found {value!r}")
+
+
+def _strings(value: object, where: str) -> tuple[str, ...]:
+    found = cast("list[object]", value) if isinstance(value, list) else [None]
+    if all(isinstance(each, str) for each in found):
+        return tuple(str(each) for each in found)
     raise ConfigError(f"{where}: expected a list of strings, found {value!r}")
 
 
-def _approvers(value: Any, file: str) -> dict[str, bool]:
-    if isinstance(value, dict) and all(isinstance(each, bool) for each in value.values()):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return {str(name): bool(each) for name, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+def _approvers(value: object, file: str) -> dict[str, bool]:
+    found = _keyed(value, f"{file}: [approvers]")
+    if all(isinstance(each, bool) for each in found.values()):
+        return {name: bool(each) for name, each in found.items()}
     raise ConfigError(f'{file}: [approvers]: expected `"client name" = true`, found {value!r}')
 
 

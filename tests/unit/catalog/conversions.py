@@ -1,4 +1,4 @@
-"""What each dialect's arguments become: two lines a case, the call as it is made and the canonical call with its marks."""
+"""What arguments become in each dialect: two lines a case, the call as made, and the canonical one with its marks."""
 
 import json
 from collections.abc import Iterator
@@ -24,12 +24,12 @@ class Conversion:
 _TEXT = """
 toolcrib read_file {"path": "a", "limit": 3}
   = read_file {"path": "a", "limit": 3}
-toolcrib edit_file {"path": "a", "digest": "0123456789abcdef", "edits": [{"old": "a", "new": "b", "replace_all": false}]}
-  = edit_file {"path": "a", "digest": "0123456789abcdef", "edits": [{"old": "a", "new": "b", "replace_all": false}]}
+toolcrib edit_file {"path": "a", "digest": "0123456789ab", "edits": [{"old": "a", "new": "b", "replace_all": false}]}
+  = edit_file {"path": "a", "digest": "0123456789ab", "edits": [{"old": "a", "new": "b", "replace_all": false}]}
 staage file_read {"path": "a"}
   = read_file {"path": "a"}
-staage file_edit {"path": "a", "digest": "0123456789abcdef", "edits": [{"old": "a", "new": "b", "replace_all": false}]}
-  = edit_file {"path": "a", "digest": "0123456789abcdef", "edits": [{"old": "a", "new": "b", "replace_all": false}]} no_rebase
+staage file_edit {"path": "a", "digest": "0123456789ab", "edits": [{"old": "a", "new": "b"}]}
+  = edit_file {"path": "a", "digest": "0123456789ab", "edits": [{"old": "a", "new": "b"}]} no_rebase
 staage file_write {"path": "a", "content": "x", "overwrite_existing": true}
   = write_file {"path": "a", "content": "x", "overwrite_existing": true}
 staage file_find {"pattern": "*.py", "cwd": "src"}
@@ -68,8 +68,10 @@ claude Glob {"pattern": "**/*", "path": "src"}
   = glob {"pattern": "**/*", "cwd": "src"}
 claude Grep {"pattern": "x"}
   = grep {"pattern": "x", "mode": "regex", "output": "files"}
-claude Grep {"pattern": "x", "output_mode": "content", "-i": true, "-n": true, "-A": 1, "-B": "3", "head_limit": 7.0, "glob": "*.py", "multiline": true}
-  = grep {"pattern": "x", "mode": "regex", "output": "lines", "ignore_case": true, "context": 3, "limit": 7, "glob": "*.py", "multiline": true}
+claude Grep {"pattern": "x", "output_mode": "content", "-i": true, "-n": true, "head_limit": 7.0}
+  = grep {"pattern": "x", "mode": "regex", "output": "lines", "ignore_case": true, "limit": 7}
+claude Grep {"pattern": "x", "-A": 1, "-B": "3", "-C": 2, "glob": "*.py", "multiline": true}
+  = grep {"pattern": "x", "mode": "regex", "output": "files", "context": 3, "glob": "*.py", "multiline": true}
 claude Grep {"pattern": "x", "output_mode": "count", "head_limit": 0}
   = grep {"pattern": "x", "mode": "regex", "output": "count"}
 codex view_image {"path": "a.png"}
@@ -84,8 +86,10 @@ gemini list_directory {"dir_path": "src"}
   = list_dir {"path": "src"}
 gemini glob {"pattern": "*", "dir_path": "src"}
   = glob {"pattern": "*", "cwd": "src"}
-gemini grep_search {"pattern": "x", "include_pattern": "*.py", "case_sensitive": true, "names_only": true, "no_ignore": true, "total_max_matches": 9}
-  = grep {"pattern": "x", "mode": "regex", "glob": "*.py", "ignore_case": false, "output": "files", "include_ignored": true, "limit": 9}
+gemini grep_search {"pattern": "x", "include_pattern": "*.py", "case_sensitive": true, "names_only": true}
+  = grep {"pattern": "x", "mode": "regex", "glob": "*.py", "ignore_case": false, "output": "files"}
+gemini grep_search {"pattern": "x", "no_ignore": true, "total_max_matches": 9}
+  = grep {"pattern": "x", "mode": "regex", "ignore_case": true, "output": "lines", "include_ignored": true, "limit": 9}
 gemini grep_search {"pattern": "x", "fixed_strings": true, "context": 2}
   = grep {"pattern": "x", "mode": "plain", "ignore_case": true, "output": "lines", "context": 2}
 gemini write_file {"file_path": "a", "content": "x"}

@@ -60,4 +60,4 @@ async def test_two_writers_of_one_path_take_turns_and_crossed_paths_do_not_deadl
     async with asyncio.timeout(5):
         await asyncio.gather(*(write("a", "b") if index % 2 else write("b", "a") for index in range(20)))
     assert most == 1
-    assert not locks._held
+    assert locks.idle

@@ -24,7 +24,7 @@ class Circumstances:
     facts: Facts
     takes_media: bool = False
     call_id: str = "call"
-    principal: Principal = Principal(id="test", face="python", thread="thread")
+    principal: Principal = field(default_factory=lambda: Principal(id="test", face="python", thread="thread"))
 
     def remaining(self) -> float:
         """Return some time."""

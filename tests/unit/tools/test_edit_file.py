@@ -107,7 +107,7 @@ async def test_utf_16_stays_utf_16(codec: str) -> None:
 @pytest.mark.case("B023")
 @pytest.mark.parametrize("every", [False, True])
 async def test_nothing_in_new_has_a_special_meaning(hand: Hand, every: bool) -> None:
-    new = " ".join(["$&", "$1", "$$", "$`", "$'", "\\1", "\\g<0>", "\\n", "\\\\", "%s", "{0}", "&"])
+    new = r"$& $1 $$ $` $' \1 \g<0> \n \\ %s {0} &"
     hand.files.put("a", 'log("done");\n')
     answer = await edit(hand, "a", ('log("done");', new, every))
     assert hand.files.data("a") == new.encode() + b"\n"
@@ -199,7 +199,7 @@ async def test_the_end_of_the_file_stays(end: bytes) -> None:
     assert await edited(b"one\nthree" + end, ("three", "THREE")) == b"one\nTHREE" + end
 
 
-@pytest.mark.case("B034")
+@pytest.mark.case("B034", "edits")
 async def test_one_edit_that_fails_fails_them_all_and_is_named(hand: Hand) -> None:
     hand.files.put("a", "A\nB\n")
     refusal = await hand.refused(edit_file, "file.no_match", path="a", edits=changes(("A", "A1"), ("missing", "x")))

@@ -11,7 +11,7 @@ import click
 
 from toolcrib._version import __version__
 from toolcrib.faces.cli.flags import Commands, Listed, flags
-from toolcrib.faces.cli.out import stderr, stdout
+from toolcrib.faces.cli.out import UnwritableError, stderr, stdout
 from toolcrib.terms.errors import ToolcribError
 
 REFUSED = 1
@@ -75,6 +75,9 @@ def run(argv: list[str]) -> int:
     except ToolcribError as error:
         _failed(error, as_json="--json" in argv)
         return CONFIGURATION
+    except UnwritableError as error:
+        stderr().line(f"toolcrib: the output could not be written ({error})")
+        return REFUSED
     except (KeyboardInterrupt, click.Abort):
         stderr().line("toolcrib: interrupted")
         return INTERRUPTED

@@ -7,6 +7,10 @@ from functools import cache
 from typing import Any, TextIO
 
 
+class UnwritableError(Exception):
+    """An output that takes nothing more, such as a file on a full disk. Says why."""
+
+
 class Stream:
     """One of the two outputs. After its reader has gone away, writing does nothing and `gone` is true."""
 
@@ -16,17 +20,24 @@ class Stream:
         self.terminal = file is not None and file.isatty()
 
     def write(self, text: str) -> None:
-        """Write `text` as UTF-8 and flush; bytes that were not UTF-8 come out as they came in."""
+        """Write `text` as UTF-8 and flush; bytes that were not UTF-8 come out as they came in.
+
+        Raises:
+            UnwritableError: standard output takes nothing more, for another reason than a reader that went away.
+        """
         if self._file is None or self.gone:
             return
         try:
             self._file.buffer.write(_bytes(text))
             self._file.flush()
-        except BrokenPipeError:
+        except OSError as error:
             self.gone = True
+            # What the interpreter still holds goes nowhere when it flushes at its end, instead of failing once more.
             nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
             os.dup2(nowhere, self._file.fileno())
             os.close(nowhere)
+            if not isinstance(error, BrokenPipeError) and self._file is not sys.stderr:
+                raise UnwritableError(error.strerror) from error
 
     def line(self, text: str = "") -> None:
         """Write one line."""

@@ -83,6 +83,7 @@ class Gate:
         return await self._call(ctx, name=params.get("name"), args=params.get("arguments"))
 
     async def _list(self, _request: Request, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        await self._crib.refresh()
         tools = tools_of(self._crib.render("mcp", dialect=self._dialect))
         return ListToolsResult.model_validate({"tools": tools})
 

@@ -164,16 +164,20 @@ def cleaned(block: bytes) -> bytes:
 
 
 def with_marks(block: bytes, copies: int) -> bytes:
-    """Return `block` with `copies` of a mark at every place: the first where a word begins or ends, else the second."""
+    """Return `block` with `copies` of a mark at every place: the first where a word begins or ends, else the second.
+
+    Beside a byte that is no part of a character a place is not inside anything, so it gets no second mark; ripgrep
+    reads it so.
+    """
     ends, inside = (mark * copies for mark in map(chr, MARKS))
     text = block.decode("utf-8", "surrogateescape").translate(_OWN_MARKS)
     parts: list[str] = []
-    before = False
+    before, odd = False, False
     for char in text:
-        here = is_word(char)
-        parts += (ends if here != before else inside, char)
-        before = here
-    parts.append(ends if before else inside)
+        here, odd_here = is_word(char), char == _ODD
+        parts += (ends if here != before else "" if odd or odd_here else inside, char)
+        before, odd = here, odd_here
+    parts.append(ends if before else "" if odd else inside)
     return "".join(parts).encode("utf-8", "surrogateescape")
 
 
@@ -182,8 +186,9 @@ def _marks(text: bytes) -> int:
     return sum(len(mark) * text.count(mark) for mark in _MARKS)
 
 
+_ODD = chr(0xDCFF)
 _MARKS = tuple(chr(point).encode() for point in MARKS)
-_OWN_MARKS: dict[int, str] = dict.fromkeys(MARKS, chr(0xDCFF) * 4)  # as long in bytes, and matched by nothing
+_OWN_MARKS: dict[int, str] = dict.fromkeys(MARKS, _ODD * 4)  # as long in bytes, and matched by nothing
 _NO_CHARACTER = {0xDC80 + number: 0xDCFF for number in range(128)}
 
 

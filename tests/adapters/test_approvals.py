@@ -1,0 +1,394 @@
+"""The ports `Approvals` and `Grants` on the real store and on the fake: one answer, one use, no life after expiry."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio import to_thread
+
+from shelved import Hands, Running, answers, approval, asked, at, child, grant
+from toolcrib.ports.approvals import Approvals, Grants
+from toolcrib.ports.tape import Tape
+from toolcrib.store import term
+from toolcrib.store.store import Store
+from toolcrib.terms.records import Approval
+from toolcrib.terms.refusals import Refusal
+from toolcrib.testing.ledger import MemoryApprovals, MemoryTape
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The ports, the tape they write to, and the hands of their clock."""
+
+    tape: Tape
+    approvals: Approvals
+    grants: Grants
+    clock: Hands
+
+    async def asked(self, **more: Any) -> Approval:
+        """Store a pending approval."""
+        made = approval(self.clock, **more)
+        await self.approvals.ask(made, asked(made))
+        return made
+
+
+@pytest.fixture(params=["store", "memory"])
+async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Desk]:
+    clock = Hands()
+    if request.param == "memory":
+        tape = MemoryTape(clock)
+        memory = MemoryApprovals(clock, tape)
+        yield Desk(tape, memory, memory, clock)
+        return
+    async with at(tmp_path / "store", clock) as store:
+        yield Desk(store.tape, store.approvals, store.grants, clock)
+
+
+@pytest.fixture
+async def kept(tmp_path: Path) -> AsyncGenerator[Desk]:
+    """Only the real store: what the fake does not promise."""
+    clock = Hands()
+    async with at(tmp_path / "store", clock) as store:
+        yield Desk(store.tape, store.approvals, store.grants, clock)
+
+
+async def refusal(answer: Any) -> str:
+    """Return the name that awaiting `answer` is refused with."""
+    with pytest.raises(Refusal) as caught:
+        await answer
+    assert caught.value.message
+    return caught.value.name
+
+
+async def test_an_ask_comes_back_as_it_was_stored_with_its_entries(desk: Desk) -> None:
+    made = await desk.asked(args={"deep": [1, None, {"é": "\ud800"}]}, diff="x" * 20_000)
+    assert await desk.approvals.find(made.id) == made
+    assert list(await desk.approvals.pending()) == [made]
+    assert [each.stage for each in await desk.tape.page(call_id=made.call_id)] == ["received", "asked"]
+
+
+async def test_an_approval_is_found_by_the_start_or_the_end_of_its_id_where_there_is_only_one(desk: Desk) -> None:
+    one = await desk.asked(id="01aaaabbbb")
+    other = await desk.asked(id="01aaaacccc")
+    assert await desk.approvals.find("01aaaab") == one
+    assert await desk.approvals.find("cccc") == other
+    assert await desk.approvals.find("01aaaa") is None
+    assert await desk.approvals.find("zzzz") is None
+    assert await desk.approvals.find("") is None
+
+
+async def test_the_first_answer_counts_and_every_later_one_is_stale(desk: Desk) -> None:
+    made = await desk.asked()
+    answered = await desk.approvals.answer(made.id, decision="once", words="go on", by="ann")
+    assert (answered.state, answered.decision, answered.words, answered.by) == ("granted", "once", "go on", "ann")
+    assert await desk.approvals.find(made.id) == answered
+    for decision in ("once", "always", "deny"):
+        assert await refusal(desk.approvals.answer(made.id, decision=decision, words="", by="bob")) == "approval.stale"
+    assert list(await desk.approvals.pending()) == []
+    said = [dict(each.data) for each in await desk.tape.page(call_id=made.call_id) if each.stage == "answered"]
+    assert said == [{"approval": made.id, "decision": "once", "words": "go on", "by": "ann"}]
+
+
+async def test_a_denial_stands_and_cannot_be_consumed(desk: Desk) -> None:
+    made = await desk.asked()
+    await desk.approvals.answer(made.id, decision="deny", words="not now", by="ann")
+    assert await desk.approvals.consume(effect=made.effect, principal=made.principal) is None
+    standing = await desk.approvals.standing(effect=made.effect, principal=made.principal)
+    assert standing is not None
+    assert (standing.state, standing.words) == ("denied", "not now")
+
+
+async def test_a_yes_is_used_once_by_its_own_effect_and_principal(desk: Desk) -> None:
+    made = await desk.asked()
+    assert await desk.approvals.consume(effect=made.effect, principal=made.principal) is None
+    await desk.approvals.answer(made.id, decision="always", words="", by="ann")
+    assert await desk.approvals.consume(effect="f" * 64, principal=made.principal) is None
+    assert await desk.approvals.consume(effect=made.effect, principal="else") is None
+    taken = await desk.approvals.consume(effect=made.effect, principal=made.principal)
+    assert taken is not None
+    assert (taken.id, taken.state, taken.decision) == (made.id, "consumed", "always")
+    assert await desk.approvals.consume(effect=made.effect, principal=made.principal) is None
+    assert await desk.approvals.standing(effect=made.effect, principal=made.principal) is None
+
+
+async def test_of_many_at_once_one_consumes_and_one_answers(desk: Desk) -> None:
+    made = await desk.asked()
+    tries = (desk.approvals.answer(made.id, decision="once", words=str(n), by="ann") for n in range(20))
+    found = await asyncio.gather(*tries, return_exceptions=True)
+    assert sum(isinstance(each, Approval) for each in found) == 1
+    takes = (desk.approvals.consume(effect=made.effect, principal=made.principal) for _ in range(20))
+    assert sum(each is not None for each in await asyncio.gather(*takes)) == 1
+
+
+async def test_the_newest_standing_ask_of_an_effect_is_given(desk: Desk) -> None:
+    await desk.asked(id="a1")
+    desk.clock.pass_by(1)
+    newest = await desk.asked(id="a2")
+    await desk.asked(id="a3", effect="f" * 64)
+    assert await desk.approvals.standing(effect=newest.effect, principal="me") == newest
+
+
+async def test_an_expired_ask_is_neither_pending_nor_answerable(desk: Desk) -> None:
+    made = await desk.asked(seconds=60)
+    granted = await desk.asked(seconds=60, effect="f" * 64)
+    await desk.approvals.answer(granted.id, decision="once", words="", by="ann")
+    desk.clock.pass_by(59)
+    assert list(await desk.approvals.pending()) == [made]
+    desk.clock.pass_by(2)
+    assert list(await desk.approvals.pending()) == []
+    assert await desk.approvals.standing(effect=made.effect, principal="me") is None
+    assert await refusal(desk.approvals.answer(made.id, decision="once", words="", by="ann")) == "approval.expired"
+    assert await desk.approvals.consume(effect=granted.effect, principal="me") is None
+    for each in (made, granted):
+        found = await desk.approvals.find(each.id)
+        assert found is not None
+        assert found.state == "expired"
+
+
+async def test_waiting_ends_at_once_with_an_answer_given_here(desk: Desk) -> None:
+    made = await desk.asked()
+    waiting = asyncio.ensure_future(desk.approvals.wait(made.id, seconds=10))
+    await asyncio.sleep(0)
+    await desk.approvals.answer(made.id, decision="once", words="", by="ann")
+    assert (await asyncio.wait_for(waiting, 2)).state == "granted"
+
+
+async def test_waiting_ends_as_things_stand_when_the_time_is_up(desk: Desk) -> None:
+    made = await desk.asked()
+    assert await desk.approvals.wait(made.id, seconds=0) == made
+    waiting = asyncio.ensure_future(desk.approvals.wait(made.id, seconds=30))
+    await asyncio.sleep(0)
+    desk.clock.pass_by(31)
+    assert (await asyncio.wait_for(waiting, 2)).state == "pending"
+
+
+async def test_waiting_ends_when_the_ask_expires(desk: Desk) -> None:
+    made = await desk.asked(seconds=5)
+    waiting = asyncio.ensure_future(desk.approvals.wait(made.id, seconds=30))
+    await asyncio.sleep(0)
+    desk.clock.pass_by(6)
+    assert (await asyncio.wait_for(waiting, 2)).state == "expired"
+
+
+async def test_a_lease_makes_attended_until_it_ends(desk: Desk) -> None:
+    assert not await desk.approvals.attended()
+    await desk.approvals.lease("console", seconds=10)
+    await desk.approvals.lease("watch", seconds=20)
+    assert await desk.approvals.attended()
+    desk.clock.pass_by(15)
+    assert await desk.approvals.attended()
+    await desk.approvals.lease("watch", seconds=0)
+    assert not await desk.approvals.attended()
+    await desk.approvals.lease("watch", seconds=10)
+    desk.clock.pass_by(11)
+    assert not await desk.approvals.attended()
+
+
+async def test_grants_are_listed_by_root_and_counted_down(desk: Desk) -> None:
+    free, twice = grant(desk.clock, id="g1"), grant(desk.clock, id="g2", uses=2)
+    for each in (free, twice, grant(desk.clock, id="g3", root="/else")):
+        await desk.grants.add(each)
+    assert list(await desk.grants.active("/root")) == [free, twice]
+    assert [await desk.grants.use("g2") for _ in range(3)] == [True, True, False]
+    assert [await desk.grants.use("g1") for _ in range(3)] == [True, True, True]
+    assert list(await desk.grants.active("/root")) == [free]
+    assert await desk.grants.revoke("g1")
+    assert not await desk.grants.revoke("g1")
+    assert not await desk.grants.use("g1")
+    assert not await desk.grants.use("never")
+    assert list(await desk.grants.active("/root")) == []
+
+
+async def test_a_grant_is_used_no_oftener_than_its_count_by_many_at_once(desk: Desk) -> None:
+    await desk.grants.add(grant(desk.clock, id="g1", uses=7))
+    used = await asyncio.gather(*(desk.grants.use("g1") for _ in range(20)))
+    assert sum(used) == 7
+
+
+async def test_an_expired_grant_is_not_active(desk: Desk) -> None:
+    await desk.grants.add(grant(desk.clock, id="g1", expires=desk.clock.now() + 60))
+    assert len(await desk.grants.active("/root")) == 1
+    desk.clock.pass_by(61)
+    assert list(await desk.grants.active("/root")) == []
+
+
+async def test_an_expired_grant_cannot_be_used(kept: Desk) -> None:
+    for uses in (None, 3):
+        await kept.grants.add(grant(kept.clock, id=f"g{uses}", uses=uses, expires=kept.clock.now() + 60))
+    kept.clock.pass_by(61)
+    assert not await kept.grants.use("gNone")
+    assert not await kept.grants.use("g3")
+
+
+async def test_every_change_is_on_the_tape(kept: Desk) -> None:
+    made = await kept.asked()
+    await kept.approvals.answer(made.id, decision="once", words="", by="ann")
+    await kept.approvals.consume(effect=made.effect, principal="me")
+    await kept.grants.add(grant(kept.clock, id="g1", uses=1))
+    await kept.grants.use("g1")
+    await kept.grants.revoke("g1")
+    found = (await kept.tape.page())[2:]
+    assert [(each.stage, each.call_id) for each in found] == [("answered", made.call_id)] * 2 + [("config", "")] * 3
+    assert found[1].data == {"approval": made.id, "consumed": True}
+    assert [each.data["change"] for each in found[2:]] == ["added", "used", "revoked"]
+    assert found[3].data["uses"] == 0
+    assert (await kept.tape.verify()).broken is None
+
+
+async def test_a_denial_no_longer_stands_once_it_has_expired(kept: Desk) -> None:
+    made = await kept.asked(seconds=60)
+    await kept.approvals.answer(made.id, decision="deny", words="", by="ann")
+    kept.clock.pass_by(61)
+    assert await kept.approvals.standing(effect=made.effect, principal="me") is None
+
+
+async def test_what_was_never_asked_cannot_be_answered_or_waited_for(kept: Desk) -> None:
+    assert await refusal(kept.approvals.answer("a9", decision="once", words="", by="ann")) == "approval.stale"
+    assert await refusal(kept.approvals.wait("a9", seconds=5)) == "approval.stale"
+
+
+async def test_an_ask_whose_entries_cannot_be_taped_is_not_stored(kept: Desk) -> None:
+    made = await kept.asked()
+    again = approval(kept.clock)
+    with pytest.raises(Exception, match="already"):
+        await kept.approvals.ask(again, asked(made))
+    assert await kept.approvals.find(again.id) is None
+    assert len(await kept.tape.page()) == 2
+
+
+ANSWERER = """
+import asyncio, sys
+from shelved import Running, at
+async def main():
+    async with at(sys.argv[1], Running()) as store:
+        await store.approvals.lease("child", seconds=60)
+        print("leased", flush=True)
+        sys.stdin.readline()
+        await store.approvals.answer(sys.argv[2], decision="once", words="from afar", by="ann")
+        print("answered", flush=True)
+        sys.stdin.readline()
+asyncio.run(main())
+"""
+
+
+async def test_another_process_answers_and_its_lease_ends_with_it(tmp_path: Path) -> None:
+    async with at(tmp_path / "store", Running()) as store:
+        made = approval(Running())
+        await store.approvals.ask(made, asked(made))
+        with child(ANSWERER, str(tmp_path / "store"), made.id) as other:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            try:
+                assert await to_thread.run_sync(other.stdout.readline) == "leased\n"
+                assert await store.approvals.attended()
+                waiting = asyncio.ensure_future(store.approvals.wait(made.id, seconds=10))
+                other.stdin.write("\n")
+                other.stdin.flush()
+                found = await waiting
+                assert (found.state, found.words) == ("granted", "from afar")
+            finally:
+                other.kill()
+        assert not await store.approvals.attended()
+        assert len(await to_thread.run_sync(store.dead_owners)) == 1
+
+
+def taker(place: Path) -> str:
+    """Return code that tries to consume, and says whether it did."""
+    return f"""
+import asyncio
+from shelved import at
+async def main():
+    async with at({str(place)!r}) as store:
+        print(await store.approvals.consume(effect="e" * 64, principal="me") is not None)
+asyncio.run(main())
+"""
+
+
+async def test_of_several_processes_one_consumes(tmp_path: Path) -> None:
+    place = tmp_path / "store"
+    async with at(place) as store:
+        made = approval(Hands())
+        await store.approvals.ask(made, asked(made))
+        await store.approvals.answer(made.id, decision="once", words="", by="ann")
+        takers = [child(taker(place)) for _ in range(3)]
+        said = [(await to_thread.run_sync(each.communicate))[0].strip() for each in takers]
+    assert sorted(said) == ["False", "False", "True"]
+
+
+@pytest.mark.parametrize("table", ["approvals", "grants"])
+async def test_a_row_that_was_changed_by_hand_is_refused(tmp_path: Path, table: str) -> None:
+    clock = Hands()
+    async with at(tmp_path / "store", clock) as store:
+        made = approval(clock)
+        await store.approvals.ask(made, asked(made))
+        await store.grants.add(grant(clock, uses=1))
+        change = "UPDATE approvals SET state = 'granted'" if table == "approvals" else "UPDATE grants SET root = '/'"
+        assert await to_thread.run_sync(answers, tmp_path / "store", change) == [[]]
+        look = store.approvals.find(made.id) if table == "approvals" else store.grants.active("/")
+        assert await refusal(look) == "store.unavailable"
+
+
+@pytest.mark.attack("A155")
+@pytest.mark.parametrize("jump", [3600, -3600, 10 * 365 * 86400, -10 * 365 * 86400])
+async def test_a_jump_of_the_wall_clock_never_prolongs_an_ask_a_yes_or_a_grant(kept: Desk, jump: float) -> None:
+    asked_for = await kept.asked(seconds=600)
+    yes = await kept.asked(seconds=600, effect="f" * 64)
+    await kept.approvals.answer(yes.id, decision="once", words="", by="ann")
+    await kept.grants.add(grant(kept.clock, expires=kept.clock.now() + 600))
+    await kept.approvals.lease("console", seconds=600)
+    kept.clock.wall += jump
+    live = jump < 0 or jump < 600
+    assert bool(await kept.approvals.pending()) == live
+    assert bool(await kept.grants.active("/root")) == live
+    assert await kept.approvals.attended()
+    # The naive reference: a wall clock that was set back would let all of it live on.
+    kept.clock.steady += 601
+    assert (kept.clock.wall < asked_for.expires) == (jump < 0)
+    assert list(await kept.approvals.pending()) == []
+    assert await kept.approvals.consume(effect=yes.effect, principal="me") is None
+    assert await refusal(kept.approvals.answer(asked_for.id, decision="once", words="", by="x")) == "approval.expired"
+    assert list(await kept.grants.active("/root")) == []
+    assert not await kept.approvals.attended()
+
+
+@pytest.mark.attack("A155")
+async def test_the_order_of_the_tape_is_its_numbers_whatever_the_clock_says(kept: Desk) -> None:
+    for jump in (3600, -7200, 86400 * 3650, -86400 * 7300):
+        kept.clock.wall += jump
+        made = await kept.asked()
+        assert (await kept.tape.latest(limit=1))[0].call_id == made.call_id
+    found = await kept.tape.page()
+    assert [each.seq for each in found] == list(range(1, 9))
+    assert [each.at for each in found] != sorted(each.at for each in found)
+    assert (await kept.tape.verify()).broken is None
+
+
+@pytest.mark.attack("A155")
+async def test_after_a_restart_of_the_machine_a_clock_that_was_set_back_expires_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Hands()
+    async with at(tmp_path / "store", clock) as store:
+        made = approval(clock, seconds=86400.0)
+        await store.approvals.ask(made, asked(made))
+        await store.approvals.lease("console", seconds=86400.0)
+    monkeypatch.setattr(term, "BOOT", "another")
+    monkeypatch.setattr("toolcrib.store.leases.BOOT", "another")
+    clock.steady = 5.0
+
+    async def pending(store: Store) -> int:
+        return len(await store.approvals.pending())
+
+    async with at(tmp_path / "store", clock) as store:
+        clock.wall = made.created + 100
+        assert await pending(store) == 1
+        assert not await store.approvals.attended()
+        clock.wall = made.created - 100
+        assert await pending(store) == 0
+        clock.wall = made.expires + 1
+        assert await pending(store) == 0

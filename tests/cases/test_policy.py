@@ -1,0 +1,154 @@
+"""POLICY: rules on paths and tools. What concerns commands is shown where there is a shell."""
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from calling import ok, opened, refused
+from conftest import Workspace
+from toolcrib.policy.decide import judge
+from toolcrib.policy.places import protected
+from toolcrib.policy.rules import Deny, Rule, Ruling, Verdict
+from toolcrib.terms.descriptor import Descriptor
+from toolcrib.terms.errors import ConfigError
+from toolcrib.terms.footprint import Footprint
+from toolcrib.terms.settings import Mode
+
+pytestmark = pytest.mark.anyio
+
+RULES = """
+[[policy.rules]]
+rule = "deny"
+path = "protected/**"
+access = "write"
+reason = "kept as it is"
+
+[[policy.rules]]
+rule = "deny"
+path = ".env"
+access = "read"
+"""
+
+
+def configure(state: Path, text: str) -> None:
+    """Write the person's configuration."""
+    (state / "config" / "toolcrib").mkdir(exist_ok=True)
+    (state / "config" / "toolcrib" / "config.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.case("B141", "files")
+async def test_a_path_rule_holds_for_every_spelling_and_through_links(workspace: Workspace, state: Path) -> None:
+    configure(state, RULES)
+    workspace.write("protected/f", "old\n")
+    workspace.write("work/g", "mine\n")
+    workspace.write(".env", "KEY=1\n")
+    os.symlink("../protected", workspace.ws / "work" / "link")
+    os.symlink(".env", workspace.ws / "x")
+    absolute = str(workspace.ws / "protected" / "f")
+    async with opened(workspace.ws) as crib:
+        for path in ("work/../protected/f", "./protected/f", "work/link/f", "protected//f", absolute, "work/link/new"):
+            answer = await refused(crib, "write_file", "policy.denied", path=path, content="x", overwrite_existing=True)
+            assert "kept as it is" in answer.message
+        for path in ("x", ".env", "./.env", "work/../.env"):
+            await refused(crib, "read_file", "policy.denied", path=path)
+        change = [{"old": "KEY=1", "new": "KEY=2"}]
+        await refused(crib, "edit_file", "policy.denied", path="x", digest="0" * 64, edits=change)
+        shown = await ok(crib, "grep", pattern="KEY", include_ignored=True)
+        assert "KEY=1" not in str(shown)
+        await ok(crib, "read_file", path="protected/f")
+        await ok(crib, "write_file", path="work/new", content="x")
+    assert workspace.read("protected/f") == b"old\n"
+    assert workspace.read(".env") == b"KEY=1\n"
+    assert not (workspace.ws / "protected" / "new").exists()
+
+
+@pytest.mark.case("B143")
+async def test_protected_names_match_in_any_case_and_look_alikes_stay_free(workspace: Workspace, state: Path) -> None:
+    def denied(path: str) -> bool:
+        said = (
+            Rule(effect="deny", path="**/.env"),
+            Rule(effect="deny", path="**/id_rsa"),
+            Rule(effect="deny", path=".ssh/"),
+            Rule(effect="allow", path="**"),
+        )
+        return isinstance(_ruled("write_file", path, said, mode="ask"), Deny)
+
+    spellings = (".ENV", "sub/.Env", ".Git/config", ".GIT", "ID_RSA", ".SSH/config", ".ssh")
+    assert [path for path in spellings if not denied(path)] == []
+    look_alikes = (".GITIGNORE", ".gitattributes", ".env.example", ".environment", "id_rsa.pub", "ssh/config", "git")
+    assert [path for path in look_alikes if denied(path)] == []
+    assert protected(".GITIGNORE") is None
+
+    configure(state, '[[policy.rules]]\nrule = "deny"\npath = "**/.env"\n')
+    async with opened(workspace.ws) as crib:
+        await refused(crib, "write_file", "policy.denied", path="sub/.ENV", content="x")
+        await refused(crib, "write_file", "file.protected", path=".Git/config", content="x")
+        for path in (".GITIGNORE", ".env.example"):
+            await ok(crib, "write_file", path=path, content="x\n")
+
+
+@pytest.mark.case("B144", "rules")
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ('rule = "allow"\ntool = "read_file("\npath = "[a"', 4),
+        ('rule = "permit"\ntool = "read_file"', 2),
+        ('rule = "deny"\ntool = "read_fil"', 3),
+        ('rule = "deny"\ntool = "read_file"\ncommand = "x"', 4),
+        (f'rule = "deny"\npath = "{"x/" * 50_000}y"', 3),
+        ('rule = "deny"\npath = "a"\nmatch = ["b"]', 4),
+    ],
+)
+async def test_a_broken_rule_stops_the_start_with_its_line_named(
+    workspace: Workspace, state: Path, rule: str, line: int
+) -> None:
+    configure(state, f"[[policy.rules]]\n{rule}\n")
+    with pytest.raises(ConfigError) as caught:
+        async with opened(workspace.ws):
+            pass
+    assert f"config.toml:{line}:" in caught.value.message
+
+
+@pytest.mark.case("B144", "rules")
+async def test_an_address_of_a_file_is_judged_as_the_path_it_is(workspace: Workspace, state: Path) -> None:
+    configure(state, '[[policy.rules]]\nrule = "deny"\npath = "file:/**"\n')
+    workspace.write("secrets/a", "s\n")
+    async with opened(workspace.ws) as crib:
+        await refused(crib, "read_file", "policy.denied", path="file:///secrets/a")
+        await refused(crib, "read_file", "file.missing", path="secrets%2Fa")
+        await ok(crib, "read_file", path="secrets/a")
+
+
+@pytest.mark.case("B145", "order")
+async def test_deny_ask_and_allow_come_out_the_same_in_every_order_and_file(workspace: Workspace, state: Path) -> None:
+    said: list[tuple[Verdict, str | None]] = [("allow", None), ("deny", "docs/**"), ("ask", "src/push")]
+    for order in itertools.permutations(said):
+        for sources in itertools.product(("user", "project"), repeat=3):
+            rules = [
+                Rule(effect=effect, tool="write_*" if path is None else "*", path=path, source=source)  # pyright: ignore[reportArgumentType]
+                for (effect, path), source in zip(order, sources, strict=True)
+            ]
+            ruled = [_ruled("write_file", path, rules, mode="ask").verdict for path in ("docs/a", "src/push", "src/a")]
+            assert ruled == ["deny", "ask", "allow"]
+
+    configure(state, '[[policy.rules]]\nrule = "deny"\npath = "docs/**"\n')
+    workspace.write(".toolcrib/config.toml", '[[policy.rules]]\nrule = "allow"\npath = "docs/a"\n')
+    async with opened(workspace.ws) as crib:
+        await refused(crib, "write_file", "policy.denied", path="docs/a", content="x")
+    assert not (workspace.ws / "docs").exists()
+
+
+def _ruled(name: str, path: str, rules: "list[Rule] | tuple[Rule, ...]", *, mode: Mode) -> Ruling:
+    what = Descriptor(
+        raw_name=name,
+        family="files",
+        title="Write",
+        summary="s",
+        description="d",
+        schema={"type": "object"},
+        kind="write",
+        effect="irreversible",
+    )
+    return judge(what, Footprint(writes=(path,)), name=name, mode=mode, rules=rules, now=0.0)

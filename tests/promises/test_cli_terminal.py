@@ -1,0 +1,279 @@
+"""A person at a terminal: questions with the diff in view, codes, Ctrl-C, and nothing hidden in any view."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from commandline import COMMAND, STEER, at_terminal, tape, terminal, toolcrib
+from conftest import Workspace
+
+EVIL = "\x1b]52;c;aGFjaw==\x07\x1b]8;;http://x\x1b\\\x9b2Jtop\u202eKO\u2066\U000e0041\u200bend"
+"""Writes the clipboard, makes a link, clears the screen, turns the reading round, and hides letters."""
+
+NEUTRAL = "\\x1b]52;c;aGFjaw==\\x07\\x1b]8;;http://x\\x1b\\\\x9b2Jtop<U+202E>KO<U+2066><U+E0041><U+200B>end"
+
+
+def write(*more: str) -> tuple[str, ...]:
+    """Return the words of a call that needs a yes."""
+    return ("call", "write_file", "path=a.txt", "content=hello\n", *more)
+
+
+def stages(workspace: Workspace) -> list[str]:
+    """Return the stages of the tape in order."""
+    return [entry["stage"] for entry in tape(workspace.ws)]
+
+
+@pytest.mark.promise("P-approval-terminal")
+def test_a_call_asks_with_the_diff_and_yes_is_once(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        view = shown.expect("Allow? y = once, a = always, n = no")
+        assert "+hello" in view
+        assert "write_file" in view
+        assert b"\x1b[32m+hello" in shown.raw
+        shown.type("perhaps")
+        shown.expect("Allow? y = once")
+        shown.type("y")
+        assert shown.ended() == 0
+    assert workspace.read("a.txt") == b"hello\n"
+    answered = [entry["data"] for entry in tape(workspace.ws) if entry["stage"] == "answered"]
+    assert answered[0]["decision"] == "once"
+    assert answered[0]["by"].startswith("terminal:")
+
+
+@pytest.mark.promise("P-approval-denied")
+def test_no_carries_the_persons_words(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        shown.type("n")
+        shown.expect("What should the caller be told?")
+        shown.type("use the other file")
+        shown.expect("use the other file")
+        assert shown.ended() == 1
+        assert "refused approval.denied" in shown.text
+    assert not (workspace.ws / "a.txt").exists()
+    assert "use the other file" in tape(workspace.ws)[-1]["data"]["outcome"]["message"]
+
+
+@pytest.mark.promise("P-approval-always")
+def test_always_says_what_it_covers_and_then_runs(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        shown.type("a")
+        assert "every later write_file on 'a.txt' in this workspace" in shown.expect("Allow all of that? [y/N]")
+        shown.type("y")
+        assert shown.ended() == 0
+    again = toolcrib(*write(), "overwrite_existing=true", at=workspace.ws)
+    assert "a.txt" in again.out
+    other = toolcrib("call", "write_file", "path=b.txt", "content=x", at=workspace.ws, code=1)
+    assert other.err.startswith("refused approval.unattended")
+
+
+@pytest.mark.promise("P-approval-waiting")
+def test_leaving_the_question_leaves_it_waiting(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        shown.press(b"\x04")
+        assert shown.ended() == 1
+        assert "refused approval.unattended" in shown.text
+    assert len(toolcrib("approve", "--json", at=workspace.ws).json) == 1
+
+
+def test_what_was_typed_before_the_question_does_not_answer_it(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        shown.type("y")
+        shown.expect("y")
+        shown.expect("Allow?")
+        shown.type("n")
+        shown.expect("What should")
+        shown.type("")
+        assert shown.ended() == 1
+    assert not (workspace.ws / "a.txt").exists()
+
+
+def test_json_at_a_terminal_is_still_one_object_after_the_question(workspace: Workspace) -> None:
+    with terminal(*write("--json"), at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        shown.type("y")
+        shown.expect("\n{")
+        assert shown.ended() == 0
+        assert json.loads(shown.text[shown.text.rindex("\n{") :])["kind"] == "ok"
+
+
+@pytest.mark.promise("P-cli-exit")
+@pytest.mark.parametrize(
+    ("end", "code"), [("key", 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["ctrl-c", "term", "hangup"]
+)
+def test_an_interrupted_call_is_closed_as_cancelled(workspace: Workspace, end: str | signal.Signals, code: int) -> None:
+    with terminal(*write(), at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        if isinstance(end, signal.Signals):
+            shown.process.send_signal(end)
+        else:
+            shown.press(b"\x03")
+        assert shown.ended() == code
+        assert "Traceback" not in shown.text
+    closed = tape(workspace.ws)[-1]
+    assert (closed["stage"], closed["data"]["outcome"]["name"]) == ("closed", "call.cancelled")
+    assert not (workspace.ws / "a.txt").exists()
+
+
+@pytest.mark.promise("P-approval-terminal")
+@pytest.mark.promise("P-approval-once")
+def test_approve_takes_the_code_under_the_diff_and_the_repeat_uses_it_once(workspace: Workspace) -> None:
+    waiting = toolcrib(*write(), at=workspace.ws, code=1)
+    found = re.search(r"toolcrib approve (\w+)", waiting.err)
+    assert found
+    with terminal("approve", found[1], at=workspace.ws) as shown:
+        shown.expect("+hello")
+        shown.expect("type this code when asked: ")
+        code = shown.expect("Allow?").split()[0]
+        shown.type("y")
+        shown.expect("Code:")
+        shown.type("nope")
+        shown.expect("that is not the code")
+        shown.type(code.lower())
+        shown.expect("approved once")
+        assert shown.ended() == 0
+    toolcrib(*write(), at=workspace.ws)
+    os.unlink(workspace.ws / "a.txt")
+    third = toolcrib(*write(), at=workspace.ws, code=1)
+    assert third.err.startswith("refused approval.unattended")
+
+
+@pytest.mark.promise("P-approval-terminal")
+def test_three_wrong_codes_approve_nothing(workspace: Workspace) -> None:
+    toolcrib(*write(), at=workspace.ws, code=1)
+    (waiting,) = toolcrib("approve", "--json", at=workspace.ws).json
+    with terminal("approve", waiting["id"], at=workspace.ws) as shown:
+        shown.expect("Allow?")
+        shown.type("a")
+        for _ in range(3):
+            shown.expect("Code:")
+            shown.type("----")
+        shown.expect("not answered; it still waits")
+        assert shown.ended() == 1
+    assert [each["state"] for each in toolcrib("approve", "--json", at=workspace.ws).json] == ["pending"]
+
+
+def test_watching_makes_a_call_wait_and_go_on(workspace: Workspace) -> None:
+    with terminal("approve", "--watch", at=workspace.ws) as shown:
+        shown.expect("watching")
+        shown.expect("Ctrl-C ends it")
+        with subprocess.Popen(
+            [*COMMAND, *write()], cwd=workspace.ws, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        ) as caller:
+            shown.expect("type this code when asked: ")
+            code = shown.expect("Allow?").split()[0]
+            assert caller.poll() is None
+            shown.type("y")
+            shown.expect("Code:")
+            shown.type(code)
+            shown.expect("approved once")
+            assert caller.wait(timeout=15) == 0
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+    assert workspace.read("a.txt") == b"hello\n"
+    after = toolcrib("call", "write_file", "path=b", "content=x", at=workspace.ws, code=1)
+    assert after.err.startswith("refused approval.unattended"), "the lease ended with the watch"
+
+
+@pytest.mark.promise("P-tape-follow")
+def test_follow_shows_entries_as_they_come(workspace: Workspace) -> None:
+    with terminal("tape", "--follow", at=workspace.ws) as shown:
+        toolcrib("call", "list_dir", at=workspace.ws)
+        for entry in tape(workspace.ws):
+            shown.expect(f" {entry['seq']}  ")
+            shown.expect(f"{entry['call_id'][-8:]}  {entry['stage']}")
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+
+
+def test_rewind_shows_the_diff_and_asks(workspace: Workspace) -> None:
+    toolcrib(*write("--yes"), at=workspace.ws)
+    with terminal("rewind", at=workspace.ws) as shown:
+        assert "-hello" in shown.expect("Put this back? [y/N]")
+        shown.type("n")
+        assert shown.ended() == 1
+    assert workspace.read("a.txt") == b"hello\n"
+    with terminal("undo", at=workspace.ws) as shown:
+        shown.expect("Put this back? [y/N]")
+        shown.type("y")
+        assert shown.ended() == 0
+    assert not (workspace.ws / "a.txt").exists()
+
+
+VIEWS: dict[str, tuple[str, ...]] = {
+    "contents": ("call", "read_file", "path=evil.txt"),
+    "names": ("call", "glob", "pattern=evil*"),
+    "hits": ("call", "grep", "pattern=end"),
+    "refusals": ("call", "read_file", f"path={EVIL}"),
+    "usage": ("call", "read_file", EVIL),
+    "approval": ("approve", "WAITING"),
+    "approvals": ("approve",),
+    "tape": ("tape",),
+    "rewind": ("rewind", "--dry-run"),
+    "explained": ("policy", "explain", "read_file", f"path=evil{EVIL.replace('/', '_')}"),
+    "trust": ("trust",),
+}
+
+
+@pytest.mark.attack("A174", "files")
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_in_a_file_or_a_name_steers_the_terminal_or_hides(workspace: Workspace, view: str) -> None:
+    workspace.write("evil.txt", EVIL + "\n")
+    workspace.write("evil" + EVIL.replace("/", "_"), "x\n")
+    workspace.write(".toolcrib/config.toml", f"# {EVIL.translate(str.maketrans('', '', CONTROLS))}\n")
+    words: Sequence[str] = VIEWS[view]
+    if view in {"approval", "approvals"}:
+        toolcrib("call", "write_file", f"path={EVIL.replace('/', '_')}", f"content={EVIL}\n", at=workspace.ws, code=1)
+        (waiting,) = toolcrib("approve", "--json", at=workspace.ws).json
+        words = [waiting["id"] if word == "WAITING" else word for word in words]
+    if view == "rewind":
+        toolcrib("call", "write_file", "path=new.txt", f"content={EVIL}\n", "--yes", at=workspace.ws)
+    if view == "tape":
+        toolcrib("call", "read_file", f"path={EVIL}", at=workspace.ws, code=1)
+    with terminal(*words, at=workspace.ws, width=400) as shown:
+        if view in {"approval", "trust"}:
+            shown.expect("? ")
+            shown.press(b"\x03")
+        shown.ended()
+        neutral(shown.raw)
+        assert "<U+202E>" in shown.text or "\\u202e" in shown.text, shown.text
+
+
+CONTROLS = "\x1b\x07\x9b"
+"""What TOML itself does not take in a comment."""
+
+
+@pytest.mark.attack("A174", "files")
+def test_the_same_bytes_do_reach_a_terminal_that_does_not_escape(workspace: Workspace) -> None:
+    """The positive control of the test above."""
+    workspace.write("evil.txt", EVIL + "\n")
+    naive = [sys.executable, "-c", "print(open('evil.txt', encoding='utf-8').read())"]
+    with at_terminal(naive, at=workspace.ws) as shown:
+        shown.ended()
+        with pytest.raises(AssertionError):
+            neutral(shown.raw)
+        assert EVIL.encode() in shown.raw
+
+
+def neutral(raw: bytes) -> None:
+    """Demand that nothing but colour and visible letters was sent."""
+    text = STEER.sub(b"", raw).replace(b"\r\n", b"\n").replace(b"^C", b"").decode("utf-8")
+    hidden = [letter for letter in text if letter not in "\n\t" and not letter.isprintable()]
+    assert hidden == []
+
+
+def test_what_is_shown_names_every_hidden_character(workspace: Workspace) -> None:
+    workspace.write("evil.txt", EVIL + "\n")
+    with terminal("call", "read_file", "path=evil.txt", at=workspace.ws, width=200) as shown:
+        assert shown.ended() == 0
+        assert NEUTRAL in shown.text
+    raw = toolcrib("call", "read_file", "path=evil.txt", at=workspace.ws)
+    assert EVIL in raw.out, "a program still gets the bytes as they are"

@@ -1,0 +1,146 @@
+"""A standing yes covers what was shown, for the tool as it was, while it lives, and nothing else."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from toolcrib.policy.grants import covering, covers, pattern_for
+from toolcrib.policy.rules import Allow, Ask, Deny
+from toolcrib.terms.descriptor import Descriptor
+from toolcrib.terms.footprint import Footprint
+from toolcrib.terms.names import Origin
+from unit.policy.asking import BASH, EDIT, NOW, SERVED, WRITE, descriptor, grant, ruled, rules
+
+NAME = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=6).filter(
+    lambda name: name not in {".", ".."} and not name.startswith("~")
+)
+PATHS = st.lists(NAME, min_size=1, max_size=3).map("/".join)
+
+
+def on(*paths: str) -> Footprint:
+    return Footprint(writes=paths)
+
+
+def test_a_grant_turns_an_ask_into_an_allow_that_says_which() -> None:
+    ruling = ruled(WRITE, writes=("a",), grants=[grant(WRITE, "a")])
+    assert isinstance(ruling, Allow)
+    assert (ruling.grant, ruling.rule) == ("g1", "grant g1")
+    assert ruling.to_json()["grant"] == "g1"
+    assert isinstance(ruled(WRITE, *rules({"effect": "ask"}), writes=("a",), grants=[grant(WRITE, "a")]), Allow)
+    assert isinstance(ruled(WRITE, writes=("a",), mode="locked", grants=[grant(WRITE, "a")]), Allow)
+
+
+def test_a_call_that_is_allowed_uses_up_no_grant() -> None:
+    ruling = ruled(WRITE, *rules({"effect": "allow"}), writes=("a",), grants=[grant(WRITE, "a")])
+    assert isinstance(ruling, Allow)
+    assert ruling.grant is None
+
+
+def test_a_grant_never_beats_a_deny_nor_a_mode_that_hides() -> None:
+    standing = [grant(WRITE, "**")]
+    assert isinstance(ruled(WRITE, *rules({"effect": "deny", "path": "a"}), writes=("a",), grants=standing), Deny)
+    assert isinstance(ruled(WRITE, writes=("a",), mode="read-only", grants=standing), Deny)
+    assert isinstance(ruled(WRITE, writes=(".git/config",), grants=standing), Deny)
+    assert isinstance(ruled(WRITE, writes=(".mcp.json",), grants=standing), Ask)
+
+
+@pytest.mark.promise("P-catalog-digest")
+def test_a_grant_is_bound_to_the_tool_as_it_was() -> None:
+    changed: list[Descriptor] = [
+        replace(WRITE, effect="reversible"),
+        replace(WRITE, schema={"type": "object", "properties": {}}),
+        replace(WRITE, origin=Origin("custom", "x")),
+        EDIT,
+    ]
+    assert covers(grant(WRITE, "a"), WRITE, on("a"), now=NOW)
+    assert not [each for each in changed if covers(grant(WRITE, "a"), each, on("a"), now=NOW)]
+
+
+def test_a_changed_description_ends_the_grants_of_a_server_and_not_of_a_built_in() -> None:
+    evil = replace(SERVED, description="Now sends everything away.")
+    assert evil.digest == SERVED.digest
+    assert covers(grant(SERVED, ""), SERVED, Footprint(), now=NOW)
+    assert not covers(grant(SERVED, ""), evil, Footprint(), now=NOW)
+    assert covers(grant(WRITE, "a"), replace(WRITE, description="Better said."), on("a"), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("options", "alive"),
+    [
+        ({}, True),
+        ({"expires": NOW + 1}, True),
+        ({"expires": NOW}, False),
+        ({"expires": NOW - 1}, False),
+        ({"uses": 1}, True),
+        ({"uses": 0}, False),
+        ({"root": "/other"}, False),
+        ({"pattern": "b"}, False),
+        ({"pattern": "[a"}, False),
+        ({"pattern": "../a"}, False),
+    ],
+)
+def test_a_grant_that_is_over_elsewhere_or_broken_covers_nothing(options: dict[str, object], alive: bool) -> None:
+    standing = replace(grant(WRITE, "a"), **options)  # pyright: ignore[reportArgumentType] - fields by name
+    assert covers(standing, WRITE, on("a"), now=NOW, root="/w") == alive
+
+
+@pytest.mark.parametrize(
+    ("pattern", "paths", "covered"),
+    [
+        ("a", ("a",), True),
+        ("a", ("a/b",), False),
+        ("src/**", ("src/a",), True),
+        ("src/**", ("src/a", "src/b"), True),
+        ("src/**", ("src/a", "docs/b"), False),
+        ("old new", ("old", "new"), True),
+        ("old new", ("new", "old"), False),
+        ("old new", ("old",), False),
+        ("old\\ new", ("old new",), True),
+        ("old\\ new", ("old", "new"), False),
+        ("", ("a",), False),
+        ("**", (), False),
+        ("A", ("a",), False),
+    ],
+)
+def test_a_pattern_covers_every_path_or_goes_part_by_part(pattern: str, paths: tuple[str, ...], covered: bool) -> None:
+    assert covers(grant(WRITE, pattern), WRITE, on(*paths), now=NOW) == covered
+
+
+def test_a_command_is_covered_word_by_word_and_no_prefix_of_it_is() -> None:
+    shown = Footprint(argv=("rm", "-rf", "build/*"))
+    standing = grant(BASH, pattern_for(shown))
+    assert covers(standing, BASH, shown, now=NOW)
+    for other in (("rm", "-rf", "build/x"), ("rm", "-rf"), ("rm", "-rf", "build/*", "/"), ("rm -rf", "build/*")):
+        assert not covers(standing, BASH, Footprint(argv=other), now=NOW)
+    assert not covers(grant(BASH, "**"), BASH, Footprint(argv=("a", "b")), now=NOW)
+
+
+def test_of_several_grants_the_one_that_ends_first_is_used() -> None:
+    standing = [
+        grant(WRITE, "a", id="forever"),
+        grant(WRITE, "a", id="later", expires=NOW + 9),
+        grant(WRITE, "a", id="counted", uses=3, expires=NOW + 9),
+    ]
+    found = covering(standing, WRITE, on("a"), now=NOW)
+    assert found is not None
+    assert found.id == "counted"
+
+
+@given(st.lists(PATHS, min_size=1, max_size=3, unique=True))
+def test_the_stored_pattern_covers_exactly_what_was_shown(paths: list[str]) -> None:
+    assert covers(grant(WRITE, pattern_for(on(*paths))), WRITE, on(*paths), now=NOW)
+
+
+@given(st.lists(PATHS, min_size=1, max_size=3, unique=True), st.lists(PATHS, min_size=1, max_size=3, unique=True))
+def test_the_stored_pattern_covers_nothing_else(paths: list[str], others: list[str]) -> None:
+    assume(paths != others and not (len(paths) == 1 and set(others) == set(paths)))
+    assert not covers(grant(WRITE, pattern_for(on(*paths))), WRITE, on(*others), now=NOW)
+
+
+def test_a_tool_that_names_nothing_is_granted_as_a_whole_and_only_so() -> None:
+    assert pattern_for(Footprint()) == ""
+    named = descriptor("x", kind="effect", effect="irreversible")
+    assert covers(grant(named, ""), named, Footprint(), now=NOW)
+    assert not covers(grant(named, ""), named, Footprint(reads=("a",)), now=NOW)
