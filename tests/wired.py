@@ -8,10 +8,11 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult, TextContent
 
 from toolcrib import open_crib
 from toolcrib.terms.records import Taped
@@ -62,8 +63,7 @@ class Lines:
         line = await self.process.stdout.readline()
         if not line:
             return None
-        found = json.loads(line)
-        assert isinstance(found, dict)
+        found: dict[str, Any] = json.loads(line)
         assert found["jsonrpc"] == "2.0"
         assert ("method" in found) + ("result" in found) + ("error" in found) == 1, found
         self.heard.append(found)
@@ -120,6 +120,19 @@ async def lines(command: Sequence[str]) -> AsyncGenerator[Lines]:
         await process.wait()
         said = (await errors).decode("utf-8", "replace")
         assert "Traceback" not in said or "boom" in said, said
+
+
+def structured(result: CallToolResult) -> dict[str, Any]:
+    """Return the structured content of a result, which is an object."""
+    assert isinstance(result.structured_content, dict)
+    return cast("dict[str, Any]", result.structured_content)
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return what a model reads of a result."""
+    first = result.content[0]
+    assert isinstance(first, TextContent)
+    return first.text
 
 
 async def tape_of(directory: Path) -> list[Taped]:

@@ -31,17 +31,20 @@ make_environment() {
     "$1" -m venv "$2"
 }
 
-# Installs pinned files into the environment $1: the rest are names below requirements/, without ".txt".
-# Every package is checked against its recorded hash and taken as a wheel. One test tool is published as source only:
-# it is built here, by the pinned setuptools, so building downloads nothing either.
+# Installs pinned packages into the environment $1: "core" for the product, "test" for its tests as well, "all" for the
+# checks too. Every package is checked against its recorded hash and taken as a wheel. One test tool is published as source
+# only: it is built here by the pinned setuptools, which came with the first step, so building downloads nothing either.
 install_pins() {
     environment=$1
-    shift
-    pins=""
-    for name in "$@"; do
-        pins="$pins -r $root/requirements/$name.txt"
-    done
-    # shellcheck disable=SC2086
-    PIP_DISABLE_PIP_VERSION_CHECK=1 "$environment/bin/python" -m pip install -qq --require-hashes \
-        --no-build-isolation --use-pep517 --only-binary :all: --no-binary forbiddenfruit $pins
+    pip_pinned -r build.txt -r core.txt
+    case "$2" in
+        core) ;;
+        test) pip_pinned --no-build-isolation --use-pep517 --no-binary forbiddenfruit -r test.txt ;;
+        all) pip_pinned --no-build-isolation --use-pep517 --no-binary forbiddenfruit -r test.txt -r dev.txt ;;
+    esac
 }
+
+pip_pinned() (
+    cd "$root/requirements"
+    "$environment/bin/python" -m pip install -qq --disable-pip-version-check --require-hashes --only-binary :all: "$@"
+)

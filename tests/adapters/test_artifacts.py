@@ -53,7 +53,7 @@ async def test_an_artifact_is_named_by_its_content_and_keeps_size_and_media(arti
 
 @pytest.mark.parametrize(
     "name",
-    [*("a" + "0" * 24, "", "a", "A" + "0" * 24, "a" + "F" * 24, "a" + "0" * 25), "0" * 25, "../../etc/passwd", "a/" + "0" * 23],
+    ["a" + "0" * 24, "", "a", "A" + "0" * 24, "a" + "F" * 24, "a" + "0" * 25, "0" * 25, "../../etc", "a/" + "0" * 23],
 )  # fmt: skip
 async def test_an_id_that_names_nothing_is_refused(artifacts: Artifacts, name: str) -> None:
     for answer in (artifacts.read(name, offset=0, limit=9), artifacts.search(name, "x", limit=9)):

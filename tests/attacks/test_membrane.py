@@ -526,6 +526,15 @@ def test_another_programs_bytes_survive_at_whatever_moment_it_writes_them(worksp
 
         return act
 
+    with mounted(workspace.ws, "-t", "tmpfs", "tmpfs"):
+        assert _meddled(workspace, attempt, theirs) == {"done", "file.stale"}
+
+
+def _meddled(
+    workspace: Workspace,
+    attempt: Callable[[dict[int, Callable[[], None]]], tuple[int, str]],
+    theirs: Callable[[str], Callable[[], None]],
+) -> set[str]:
     total, outcome = attempt({})
     assert outcome == "done"
     outcomes: set[str] = set()
@@ -542,4 +551,4 @@ def test_another_programs_bytes_survive_at_whatever_moment_it_writes_them(worksp
             if outcome == "done":
                 continue
             assert workspace.read("f") == last, (first, second, outcome)
-    assert outcomes == {"done", "file.stale"}
+    return outcomes

@@ -9,6 +9,7 @@ import pytest
 from calling import ok, opened, refused
 from conftest import Workspace
 from toolcrib.policy.decide import judge
+from toolcrib.policy.parse import check_tools, parse_rules
 from toolcrib.policy.places import protected
 from toolcrib.policy.rules import Deny, Rule, Ruling, Verdict
 from toolcrib.terms.descriptor import Descriptor
@@ -95,7 +96,6 @@ async def test_protected_names_match_in_any_case_and_look_alikes_stay_free(works
     [
         ('rule = "allow"\ntool = "read_file("\npath = "[a"', 4),
         ('rule = "permit"\ntool = "read_file"', 2),
-        ('rule = "deny"\ntool = "read_fil"', 3),
         ('rule = "deny"\ntool = "read_file"\ncommand = "x"', 4),
         (f'rule = "deny"\npath = "{"x/" * 50_000}y"', 3),
         ('rule = "deny"\npath = "a"\nmatch = ["b"]', 4),
@@ -109,6 +109,16 @@ async def test_a_broken_rule_stops_the_start_with_its_line_named(
         async with opened(workspace.ws):
             pass
     assert f"config.toml:{line}:" in caught.value.message
+
+
+@pytest.mark.case("B144", "rules")
+def test_a_rule_on_an_unknown_tool_is_no_rule() -> None:
+    text = '[[policy.rules]]\nrule = "deny"\ntool = "read_fil"\n'
+    rules = parse_rules(text, source="user", file="config.toml").rules
+    with pytest.raises(ConfigError) as caught:
+        check_tools(rules, ["read_file", "write_file"])
+    assert "config.toml:1: user rule 1: no tool is called 'read_fil'; did you mean 'read_file'?" in caught.value.message
+    check_tools(rules, ["read_fil"])
 
 
 @pytest.mark.case("B144", "rules")
@@ -127,7 +137,7 @@ async def test_deny_ask_and_allow_come_out_the_same_in_every_order_and_file(work
     for order in itertools.permutations(said):
         for sources in itertools.product(("user", "project"), repeat=3):
             rules = [
-                Rule(effect=effect, tool="write_*" if path is None else "*", path=path, source=source)  # pyright: ignore[reportArgumentType]
+                Rule(effect=effect, tool="write_*" if path is None else "*", path=path, source=source)
                 for (effect, path), source in zip(order, sources, strict=True)
             ]
             ruled = [_ruled("write_file", path, rules, mode="ask").verdict for path in ("docs/a", "src/push", "src/a")]

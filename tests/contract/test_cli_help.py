@@ -15,8 +15,8 @@ WIDTH = 100
 
 def pages(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     """Yield the help of a command and of every command below it."""
-    settings = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
-    context = click.Context(command, info_name=name, parent=parent, **settings)
+    context = command.make_context(name, [], parent, terminal_width=WIDTH, resilient_parsing=True)
+    context.max_content_width = WIDTH
     yield f"$ {context.command_path} --help\n\n{command.get_help(context)}\n"
     if isinstance(command, click.Group):
         for below in command.list_commands(context):

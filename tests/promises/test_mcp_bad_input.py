@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conftest import Workspace
-from wired import REVISIONS, WITH_OWN_TOOLS, Lines, Mode, client, lines, served, tape_of
+from wired import REVISIONS, WITH_OWN_TOOLS, Lines, Mode, client, lines, served, tape_of, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -74,10 +74,10 @@ async def test_the_official_client_gets_a_tool_error_for_bad_arguments(workspace
     async with client(served(workspace.ws), mode) as connected:
         wrong = await connected.call_tool("read_file", {"path": 7, "colour": "red"})
         assert wrong.is_error
-        assert "colour: unknown parameter" in str(wrong.content[0])
+        assert "colour: unknown parameter" in text_of(wrong)
         unknown = await connected.call_tool("read_fil", {})
         assert unknown.is_error
-        assert "read_file" in str(unknown.content[0])
+        assert "read_file" in text_of(unknown)
 
 
 @pytest.mark.promise("P-line-args")

@@ -10,7 +10,7 @@ from mcp import Client
 
 from conftest import Workspace
 from toolcrib import open_crib
-from wired import REVISIONS, WITH_OWN_TOOLS, Mode, client, lines, served, stages, tape_of
+from wired import REVISIONS, WITH_OWN_TOOLS, Mode, client, lines, served, stages, structured, tape_of, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ async def text(connected: Client, tool: str, **args: Any) -> str:
     """Call a tool, demand an answer that is no error, and return what a model reads."""
     result = await connected.call_tool(tool, args)
     assert not result.is_error, result
-    return result.content[0].text  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+    return text_of(result)
 
 
 @both
@@ -37,8 +37,7 @@ async def test_the_official_client_lists_reads_searches_and_edits(workspace: Wor
         assert listed == sorted(listed)
         assert "TODO = 1" in await text(connected, "grep", pattern="TODO")
         read = await connected.call_tool("read_file", {"path": "src/a.py"})
-        assert read.structured_content is not None
-        digest = read.structured_content["evidence"]["digest"]
+        digest = structured(read)["evidence"]["digest"]
         change = {"old": "TODO = 1", "new": "DONE = 1"}
         assert "DONE" in await text(connected, "edit_file", path="src/a.py", digest=digest, edits=[change])
     assert workspace.read("src/a.py") == b"import os\n\nDONE = 1\n"
@@ -89,12 +88,12 @@ async def test_an_answer_is_the_whole_outcome_as_structured_content_with_a_text_
         told = await connected.call_tool("read_file", {"path": "a.txt", "limit": 1})
     async with open_crib(workspace.ws) as crib:
         outcome = await crib.call("read_file", path="a.txt", limit=1)
-    structured = dict(told.structured_content or {})
-    assert structured.pop("call_id")
+    found = structured(told)
+    assert found.pop("call_id")
     wanted = outcome.to_json()
     del wanted["call_id"]
-    assert structured == wanted
-    assert structured["bounds"]["truncated"] is True
+    assert found == wanted
+    assert found["bounds"]["truncated"] is True
     assert told.content[0].model_dump(exclude_none=True) == {"type": "text", "text": str(outcome)}
     assert all(schema is not None for schema in schemas.values())
 
@@ -108,7 +107,7 @@ async def test_a_spilled_answer_keeps_to_the_schema_that_was_listed(workspace: W
         # The official client holds every structured content against the listed schema and raises where it differs.
         told = await connected.call_tool("glob", {"pattern": "**", "limit": 1000})
         assert not told.is_error
-        payload = (told.structured_content or {})["payload"]
+        payload = structured(told)["payload"]
         assert set(payload) == {"spilled", "size", "head", "tail"}
         rest = await connected.call_tool("artifact_read", {"id": payload["spilled"], "offset": 4000})
         assert not rest.is_error
@@ -124,19 +123,19 @@ async def test_a_question_is_stored_answered_elsewhere_and_used_up_by_the_repeat
         args = {"path": "new.txt", "content": "hello\n"}
         first = await connected.call_tool("write_file", args)
         assert first.is_error
-        assert (first.structured_content or {})["name"] == "approval.unattended"
+        assert structured(first)["name"] == "approval.unattended"
         assert not (workspace.ws / "new.txt").exists()
         async with open_crib(workspace.ws) as other:
             (waiting,) = await other.pending()
-            assert waiting.id[-8:] in first.content[0].model_dump()["text"]
+            assert waiting.id[-8:] in text_of(first)
             await other.answer(waiting.id, decision="once", by="a person")
         changed = await connected.call_tool("write_file", {**args, "content": "something else\n"})
-        assert (changed.structured_content or {})["name"] == "approval.unattended"
+        assert structured(changed)["name"] == "approval.unattended"
         again = await connected.call_tool("write_file", args)
         assert not again.is_error, again
         assert workspace.read("new.txt") == b"hello\n"
         third = await connected.call_tool("write_file", {**args, "overwrite_existing": True})
-        assert (third.structured_content or {})["name"] == "approval.unattended"
+        assert structured(third)["name"] == "approval.unattended"
 
 
 @both
@@ -180,7 +179,8 @@ async def test_a_call_that_the_client_cancels_is_closed_and_the_session_goes_on(
     async with client([*WITH_OWN_TOOLS, str(workspace.ws)], mode) as connected:
         with anyio.CancelScope() as scope:
 
-            async def stop(*_: object) -> None:
+            async def stop(progress: float, total: float | None, message: str | None) -> None:
+                assert (progress, total, message) == (1, None, "began")
                 scope.cancel()
 
             await connected.call_tool("forever", {}, progress_callback=stop)

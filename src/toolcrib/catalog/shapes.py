@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from toolcrib.terms.outcome import Fields
@@ -82,6 +83,12 @@ class Shape:
     selector: Selector | None = None
     """Decides among tools with the same choice; the first that takes the arguments wins."""
 
+    @property
+    def plain(self) -> bool:
+        """Whether the arguments are the canonical ones as they stand."""
+        told = (self.rename, self.extra, self.required, self.fixed, self.converter, self.camel)
+        return self.keep is None and not any(told)
+
     def takes(self, args: Mapping[str, Any]) -> bool:
         """Tell whether arguments for the shared name mean this tool."""
         if self.choice is not None and args.get(self.choice[0]) != self.choice[1]:
@@ -126,11 +133,16 @@ class Dialect:
     def shape_of(self, tool: str, *, builtin: bool) -> Shape | None:
         """Return the first shape of a canonical tool in this dialect, None where it is left out."""
         if not builtin:
-            return Shape(tool=tool, name=tool) if self.foreign else None
+            return _canonical(tool, camelled=False) if self.foreign else None
         listed = next((shape for shape in self.shapes if shape.tool == tool), None)
         if listed is not None or not self.others:
             return listed
-        return Shape(tool=tool, name=tool, camel=self.camel)
+        return _canonical(tool, camelled=self.camel)
+
+
+@lru_cache(maxsize=4096)
+def _canonical(tool: str, *, camelled: bool) -> Shape:
+    return Shape(tool=tool, name=tool, camel=camelled)
 
 
 def camel(name: str) -> str:
@@ -221,8 +233,11 @@ def convert(shape: Shape, args: Mapping[str, Any], canonical: Mapping[str, Any])
     """Return the canonical arguments that `args` mean, with every fault that only this dialect can see.
 
     Unknown names are faults, hidden and fixed parameters among them: a caller cannot reach what its dialect leaves out.
-    Values are not checked against the canonical schema; the tool's own model does that.
+    Where nothing is spelt differently the arguments stand as they are. Values are not checked against the canonical
+    schema; the tool's own model does that.
     """
+    if shape.plain:
+        return Converted(dict(args), shape.marks)
     properties: Mapping[str, Any] = canonical.get("properties", {})
     names = {
         shape.shown(name): name

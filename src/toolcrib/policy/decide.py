@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from toolcrib.policy import grants as standing
-from toolcrib.policy.match import Level, argv_level, host_level, is_pattern, path_level, tool_level
+from toolcrib.policy.match import Level, argv_level, denier, host_level, path_level, tool_level
 from toolcrib.policy.modes import COLUMN_TEXT, Column, columns, preset
 from toolcrib.policy.places import host_run, is_canonical
 from toolcrib.policy.places import protected as protected_name
@@ -243,15 +243,19 @@ def reader(
         bound = [rule for rule in bound if rule.effect != "ask"]
     if all(rule.effect == "allow" for rule in bound):
         return None
+    never = [rule.path for rule in bound if rule.effect == "deny" and rule.path is not None]
+    denied = denier(never) if never else None
+    asked = any(rule.effect == "ask" for rule in bound)
+    weighed = [rule for rule in bound if rule.effect != "deny"] if asked else []
 
     def may_read(path: str) -> bool:
+        if denied is not None and denied(path):
+            return False
         said = [
             (level, rule)
-            for rule in bound
+            for rule in weighed
             if (level := path_level(rule.path or "", path, effect=rule.effect)) is not None
         ]
-        if any(rule.effect == "deny" for _, rule in said):
-            return False
         if not said or max(said, key=_rank)[1].effect == "allow":
             return True
         return any(top == "." or path == top or path.startswith(f"{top}/") for top in cleared)
@@ -301,15 +305,4 @@ def denial(ruling: Deny, *, shown: str, subject: str) -> Refusal:
         "policy.denied",
         f"{shown}{on} is denied by {ruling.rule}: {ruling.reason}",
         hint="no yes can lift this; do it another way, or ask the person to change the rule",
-    )
-
-
-def unknown_tools(rules: Sequence[Rule], known: Iterable[str], *, servers: Iterable[str] = ()) -> tuple[Rule, ...]:
-    """Return the rules that name a tool nobody declares; tools of the configured MCP `servers` count as known."""
-    names = set(known)
-    prefixes = tuple(f"mcp__{server}__" for server in servers)
-    return tuple(
-        rule
-        for rule in rules
-        if not is_pattern(rule.tool) and rule.tool not in names and not (prefixes and rule.tool.startswith(prefixes))
     )

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -15,6 +15,9 @@ LONGEST = 4096
 
 ALTERNATIVES = 64
 """Most alternatives that the braces of one pattern make together."""
+
+
+_WILD = frozenset("*?[{")
 
 
 class Level(IntEnum):
@@ -62,8 +65,26 @@ def path_level(pattern: str, path: str, *, effect: Verdict) -> Level | None:
     return Level.GLOB if effect == "deny" and glob.folded.fullmatch(folded(path)) else None
 
 
+def denier(patterns: Iterable[str]) -> Callable[[str], bool]:
+    """Return what tells whether any of `patterns`, as denials, matches a path: one look a path, however many patterns.
+
+    Raises:
+        PatternError: one of them is no pattern.
+    """
+    globs = [compiled(pattern) for pattern in patterns]
+    wide = _union(glob.wide.pattern for glob in globs)
+    loose = _union((glob.folded.pattern for glob in globs), re.IGNORECASE)
+
+    def denied(path: str) -> bool:
+        return bool(wide.fullmatch(path) or loose.fullmatch(folded(path)))
+
+    return denied
+
+
 def tool_level(pattern: str, name: str) -> Level | None:
     """Return how specifically a rule's tool matches `name`: the whole tool by its name, or a pattern over names."""
+    if pattern == "*":
+        return Level.TOOL_PATTERN
     if not is_pattern(pattern):
         return Level.TOOL if pattern == name else None
     return Level.TOOL_PATTERN if _names(pattern).fullmatch(name) else None
@@ -96,7 +117,7 @@ def text_matches(pattern: str, text: str) -> bool:
 
 def is_pattern(text: str) -> bool:
     """Tell whether `text` holds a wildcard."""
-    return any(letter in text for letter in "*?[{")
+    return not _WILD.isdisjoint(text)
 
 
 def escaped(path: str) -> str:

@@ -3,7 +3,7 @@
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -51,14 +51,12 @@ class Parsed:
     dropped: tuple[str, ...] = ()
 
 
-def parse_rules(
-    text: str, *, source: Source, file: str, trusted: bool = True, known: Sequence[str] | None = None
-) -> Parsed:
+def parse_rules(text: str, *, source: Source, file: str, trusted: bool = True) -> Parsed:
     """Return the policy in the TOML `text` of `file`; tables other than `[policy]` are somebody else's.
 
     A project that is not `trusted` can only tighten: its allow rules are dropped, and said in `dropped`. Its mode is
-    returned as written: whether it tightens depends on the person's (`modes.TIGHTER`). With `known`, a rule that names
-    a tool nobody declares is a fault.
+    returned as written: whether it tightens depends on the person's (`modes.TIGHTER`). Whether the tools that rules
+    name exist is `check_tools`' to say, once they are declared.
 
     Raises:
         ConfigError: the text does not parse, a key is unknown, a value has the wrong type or an example fails.
@@ -76,7 +74,7 @@ def parse_rules(
     listed = cast("list[Mapping[str, Any]]", raw)
     if len(listed) > MOST_RULES:
         raise locator.fault(f"{len(listed)} rules; at most {MOST_RULES} are read", at=("policy", "rules"))
-    reader = _Reader(locator, source, known)
+    reader = _Reader(locator, source)
     rules = tuple(reader.rule(each, index) for index, each in enumerate(listed, 1))
     kept = rules if trusted or source != "project" else tuple(rule for rule in rules if rule.effect != "allow")
     lost = tuple(f"{rule.label}: allow {rule.about}" for rule in rules if rule not in kept)
@@ -151,7 +149,6 @@ class _Reader:
 
     locator: Locator
     source: Source
-    known: Sequence[str] | None
 
     def rule(self, table: Mapping[str, Any], index: int) -> Rule:
         """Return the rule in `table`, the `index`th of the file, its examples checked."""
@@ -232,11 +229,6 @@ class _Reader:
                     test(text)
             except PatternError as error:
                 raise self._fault(index, key, f"{key} {_brief(text)}: {error}") from error
-        if self.known is not None and not is_pattern(rule.tool) and rule.tool not in self.known:
-            near = nearest(rule.tool, self.known, most=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            if not rule.tool.startswith("mcp__"):
-                raise self._fault(index, "tool", f"no tool is called {_brief(rule.tool)}{meant}")
 
     def _examples(self, rule: Rule, index: int) -> None:
         for example in rule.match:
@@ -245,6 +237,32 @@ class _Reader:
         for example in rule.not_match:
             if example_matches(rule, example):
                 raise self._fault(index, "not_match", f"the example {_brief(example)} matches {rule.about}")
+
+
+def check_tools(rules: Iterable[Rule], known: Collection[str], *, servers: Iterable[str] = ()) -> None:
+    """Refuse rules that name a tool nobody declares: such a rule would be silently without effect.
+
+    Tools of the configured MCP `servers` count as known, so that a server which is down breaks no start.
+
+    Raises:
+        ConfigError: a rule names no tool; every such rule is named with its place.
+    """
+    prefixes = tuple(f"mcp__{server}__" for server in servers)
+    faults: list[str] = []
+    for rule in rules:
+        if is_pattern(rule.tool) or rule.tool in known or (prefixes and rule.tool.startswith(prefixes)):
+            continue
+        where = f"{rule.place}: " if rule.place else ""
+        faults.append(f"{where}{rule.source} rule {rule.index}: {_no_tool(rule.tool, known)}")
+    if faults:
+        raise ConfigError(
+            "; ".join(faults), hint="Correct the names, or take the rules out; `toolcrib tools` lists them."
+        )
+
+
+def _no_tool(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known, most=1)
+    return f"no tool is called {_brief(name)}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def example_matches(rule: Rule, example: str) -> bool:

@@ -24,7 +24,7 @@ POLLS = (0.02, 0.02, 0.05, 0.05, 0.1)
 
 POLL = 0.2
 
-_COLUMNS = "id, effect, principal, state, created, term, record"
+_COLUMNS = sealed.SEALED["approvals"]
 _SELECT = f"SELECT {_COLUMNS}, seal FROM approvals"  # noqa: S608 - a constant
 _INSERT = f"INSERT INTO approvals ({_COLUMNS}, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - a constant
 _UPDATE = "UPDATE approvals SET state = ?, record = ?, seal = ? WHERE id = ? AND state = ?"

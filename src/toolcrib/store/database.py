@@ -152,9 +152,9 @@ class Link:
                 hint="Put the state directory on a local file system.",
             )
 
-    def check(self) -> str:
-        """Return what SQLite's quick check finds wrong, empty for nothing."""
-        found = [str(row[0]) for row in self.all("PRAGMA quick_check(5)")]
+    def check(self, *, full: bool = False) -> str:
+        """Return what SQLite's quick check finds wrong, or with `full` its whole one, empty for nothing."""
+        found = [str(row[0]) for row in self.all("PRAGMA integrity_check(5)" if full else "PRAGMA quick_check(5)")]
         return "" if found == ["ok"] else "; ".join(found)
 
     def _count(self, _connection: apsw.Connection, _name: str, pages: int) -> int:

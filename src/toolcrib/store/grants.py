@@ -14,7 +14,7 @@ from toolcrib.store.term import Term
 from toolcrib.store.writer import Writer
 from toolcrib.terms.records import Entry, Grant
 
-_COLUMNS = "id, root, term, record"
+_COLUMNS = sealed.SEALED["grants"]
 _SELECT = f"SELECT {_COLUMNS}, seal FROM grants"  # noqa: S608 - a constant
 _INSERT = f"INSERT INTO grants ({_COLUMNS}, seal) VALUES (?, ?, ?, ?, ?)"  # noqa: S608 - a constant
 _UPDATE = "UPDATE grants SET record = ?, seal = ? WHERE id = ? AND seal = ?"

@@ -9,13 +9,14 @@ from toolcrib.store import entries
 from toolcrib.store.chain import Coded, changed
 from toolcrib.store.database import Link, Row, Value
 from toolcrib.store.lanes import Reader
-from toolcrib.terms.records import Entry, Job, JobKind, Stage
+from toolcrib.terms.records import Entry, Job, JobKind, Stage, Taped
 
 MOST_MATCHES = 10
 """Most jobs that a prefix answers with."""
 
 _COLUMNS = "call_id, first, seq, stage, started, changed, owner"
 _FIND = f"SELECT {_COLUMNS} FROM jobs WHERE call_id = ?"  # noqa: S608 - a constant
+_STRAY = "SELECT seq FROM entries WHERE call_id = ? AND call_id <> '' AND stage = 'received'"
 _KEEP = f"INSERT OR REPLACE INTO jobs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - a constant
 
 
@@ -31,7 +32,7 @@ class _Standing:
     changed: int
     owner: str
 
-    def move(self, entry: Entry, seq: int) -> None:
+    def move(self, entry: Entry | Taped, seq: int) -> None:
         if self.stage == "closed":
             # An answer that comes late is on the tape, and leaves the closed job as it is.
             if entry.stage == "closed":
@@ -85,7 +86,12 @@ class Jobs:
 
         def task(link: Link) -> Job | None:
             row = link.one(_FIND, (call_id,))
-            return None if row is None else _job(link, row)
+            if row is not None:
+                return _job(link, row)
+            stray = link.one(_STRAY, (call_id,))
+            if stray is not None:
+                raise entries.broken(cast("int", stray[0]), f"is of call {call_id!r}, which has no job")
+            return None
 
         return await self._reader.submit(task)
 
@@ -114,26 +120,31 @@ class Jobs:
 
 
 def _job(link: Link, row: Row) -> Job:
+    """Return the job of a row, read off the entries of its call; the row only says where they are."""
     held = _Standing(*cast("Any", row))
-    received = entries.load(link, held.first)
-    if received.call_id != held.call_id or received.stage != "received":
+    found = entries.select(link, "WHERE call_id = ? AND call_id <> '' ORDER BY seq", (held.call_id,))
+    first = next((each for each in found if each.stage == "received"), None)
+    if first is None or first.seq != held.first:
         raise entries.broken(held.first, f"is not the start of call {held.call_id!r}")
-    last = received
-    if held.stage == "closed":
-        last = entries.load(link, held.seq)
-        if last.call_id != held.call_id or last.stage != "closed":
-            raise entries.broken(held.seq, f"is not the end of call {held.call_id!r}")
-    outcome = last.data.get("outcome")
+    job = _Standing(held.call_id, first.seq, first.seq, "received", 0, 0, str(first.data.get("owner", "")))
+    last = first
+    for each in found:
+        if each.seq > first.seq and job.stage != "closed":
+            job.move(each, each.seq)
+            last = each
+    if job != held:
+        raise entries.broken(held.seq, f"does not agree with the job of call {held.call_id!r}")
+    outcome = last.data.get("outcome") if job.stage == "closed" else None
     return Job(
-        call_id=held.call_id,
-        kind=cast("JobKind", received.data.get("kind", "tool_call")),
-        tool=str(received.data.get("tool", "")),
-        principal=str(received.data.get("principal", "")),
-        thread=str(received.data.get("thread", "")),
-        stage=cast("Stage", held.stage),
-        owner=str(received.data.get("owner", "")),
-        started=bool(held.started),
-        seq=held.seq,
+        call_id=job.call_id,
+        kind=cast("JobKind", first.data.get("kind", "tool_call")),
+        tool=str(first.data.get("tool", "")),
+        principal=str(first.data.get("principal", "")),
+        thread=str(first.data.get("thread", "")),
+        stage=cast("Stage", job.stage),
+        owner=job.owner,
+        started=bool(job.started),
+        seq=job.seq,
         outcome=cast("dict[str, Any]", outcome) if isinstance(outcome, dict) else None,
-        text=str(last.data.get("text", "")) if held.stage == "closed" else "",
+        text=str(last.data.get("text", "")) if job.stage == "closed" else "",
     )

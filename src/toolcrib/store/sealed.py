@@ -6,10 +6,16 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
-from toolcrib.store.database import Value
+from toolcrib.store.database import Link, Value
 from toolcrib.terms.digest import canonical
 from toolcrib.terms.records import Approval, Grant
 from toolcrib.terms.refusals import Refusal
+
+SEALED = {
+    "approvals": "id, effect, principal, state, created, term, record",
+    "grants": "id, root, term, record",
+}
+"""The tables of sealed rows, each with the columns that its seal covers."""
 
 
 def text_of(record: Approval | Grant) -> str:
@@ -20,6 +26,15 @@ def text_of(record: Approval | Grant) -> str:
 def seal(*parts: Value) -> bytes:
     """Return the digest over the columns of a row."""
     return sha256(canonical(list(parts))).digest()
+
+
+def broken(link: Link) -> str:
+    """Return which row of the sealed tables no longer matches its seal, empty for none."""
+    for table, columns in SEALED.items():
+        for row in link.each(f"SELECT {columns}, seal FROM {table}"):  # noqa: S608 - constants
+            if seal(*row[:-1]) != row[-1]:
+                return f"the row {row[0]!r} of {table} no longer matches its seal"
+    return ""
 
 
 def opened(columns: Sequence[Value], held: Value, what: str) -> dict[str, Any]:

@@ -6,7 +6,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
+from anyio import to_thread
+
 from toolcrib.ports.clock import Clock
+from toolcrib.store import sealed
 from toolcrib.store.approvals import Approvals
 from toolcrib.store.artifacts import Artifacts
 from toolcrib.store.blobs import Blobs
@@ -23,6 +26,7 @@ from toolcrib.store.shelf import Shelf
 from toolcrib.store.tape import Tape
 from toolcrib.store.writer import Writer
 from toolcrib.terms.errors import StoreError
+from toolcrib.terms.refusals import Refusal
 
 DATABASE = "store.db"
 """The database file in the store directory."""
@@ -87,6 +91,26 @@ class Store:
         """Forget a dead owner once its jobs are closed; False when it lives or is not known."""
         return self._base.owners.forget(owner)
 
+    async def check(self) -> tuple[str, ...]:
+        """Return everything that a full check finds wrong: the database file, the chain, the seals."""
+
+        def task() -> tuple[str, ...]:
+            link = self._base.reader()
+            try:
+                found = [link.check(full=True), sealed.broken(link)]
+            except Fault as fault:
+                return (damage(fault).message,)
+            finally:
+                link.close()
+            return tuple(each for each in found if each)
+
+        try:
+            verdict = await self.tape.verify()
+        except Refusal as refusal:
+            return (refusal.message,)
+        chain = (f"entry {verdict.broken} of the tape: {verdict.why}",) if verdict.broken is not None else ()
+        return (*chain, *await to_thread.run_sync(task))
+
     def close(self) -> None:
         """Commit what waits and let go of everything; closing again does nothing."""
         self._reader.close()
@@ -147,7 +171,7 @@ class _Base:
         if version == 0 and not fresh:
             _demand("it is empty, and it was not before")
         if version and (os.stat(DATABASE, dir_fd=self.folder).st_size <= SMALL or self._was_unclean()):
-            _demand(link.check())
+            _demand(link.check() or (sealed.broken(link) if version == len(MIGRATIONS) else ""))
         if writable:
             link.use_wal()
             migrate(link)

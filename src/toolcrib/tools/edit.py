@@ -13,9 +13,8 @@ from toolcrib.terms.text import Encoding, Ending
 from toolcrib.terms.tool import Previewed, paths, tool
 from toolcrib.tools.amending import Amendment, Request, amend
 from toolcrib.tools.difftext import MOST_PREVIEW
-from toolcrib.tools.plain import counted, short
+from toolcrib.tools.plain import DIGEST, counted, short
 from toolcrib.tools.prose import load
-from toolcrib.tools.replacing import DIGEST
 from toolcrib.tools.spans import Edit
 
 _PROSE = load("edit")

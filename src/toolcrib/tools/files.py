@@ -17,10 +17,10 @@ from toolcrib.terms.tool import Previewed, paths, tool
 from toolcrib.tools import notebook
 from toolcrib.tools.difftext import MOST, MOST_PREVIEW, Diff
 from toolcrib.tools.media import SUFFIXES, media_of
-from toolcrib.tools.plain import short
+from toolcrib.tools.plain import DIGEST, short
 from toolcrib.tools.prose import load
 from toolcrib.tools.reading import LIMITS, FileRead, MediaContent, cells_of, lines_of
-from toolcrib.tools.replacing import DIGEST, Replacement, Wanted, moved, prepare
+from toolcrib.tools.replacing import Replacement, Wanted, moved, prepare
 
 _PROSE = load("files")
 

@@ -4,6 +4,9 @@ import re
 
 from toolcrib.terms.digest import CITE
 
+DIGEST = r"^[0-9a-fA-F]{12,64}$"
+"""What cites a digest: 12 hex characters or more."""
+
 _UNFIT = re.compile("[\ud800-\udfff\0]")
 
 
@@ -12,11 +15,6 @@ def printable(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return _UNFIT.sub(_escape, text)
-
-
-def unfit(text: str) -> bool:
-    """Tell whether `printable` would change `text`."""
-    return not (text.isascii() and "\0" not in text) and _UNFIT.search(text) is not None
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -13,9 +13,6 @@ from toolcrib.tools.plain import short
 from toolcrib.tools.reading import LIMITS
 from toolcrib.tools.spans import adopt
 
-DIGEST = r"^[0-9a-fA-F]{12,64}$"
-"""What cites a digest: 12 hex characters or more."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:

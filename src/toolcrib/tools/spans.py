@@ -191,9 +191,8 @@ def _taking(new: str, replaced: str, default: str) -> str:
     for (line, has), keep in zip(now, kept, strict=True):
         if has:
             default = keep or default
-            joins = default == "\n" and not line and parts and parts[-1].endswith("\r")
-            line += "\r\n" if joins else default
-        parts.append(line)
+        joins = default == "\n" and not line and bool(parts) and parts[-1].endswith("\r")
+        parts.append(line + ("\r\n" if joins else default) if has else line)
     return "".join(parts)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolcrib.policy.decide import unknown_tools
 from toolcrib.policy.explain import summary
+from toolcrib.policy.match import tool_level
 from toolcrib.policy.rules import Rule
 from toolcrib.terms.settings import Mode
 from toolcrib.wiring.load import Loaded, check_file
@@ -55,4 +55,10 @@ def checked_file(path: Path, known: Iterable[str]) -> Checked:
 
 
 def _checked(mode: Mode, rules: Sequence[Rule], dropped: Sequence[str], known: Iterable[str]) -> Checked:
-    return Checked(mode=mode, rules=tuple(rules), dropped=tuple(dropped), unknown=unknown_tools(rules, known))
+    names = tuple(known)
+    unknown = tuple(rule for rule in rules if not rule.tool.startswith("mcp__") and not _names(rule, names))
+    return Checked(mode=mode, rules=tuple(rules), dropped=tuple(dropped), unknown=unknown)
+
+
+def _names(rule: Rule, names: Iterable[str]) -> bool:
+    return any(tool_level(rule.tool, name) is not None for name in names)

@@ -82,7 +82,7 @@ def test_a_changed_description_ends_the_grants_of_a_server_and_not_of_a_built_in
     ],
 )
 def test_a_grant_that_is_over_elsewhere_or_broken_covers_nothing(options: dict[str, object], alive: bool) -> None:
-    standing = replace(grant(WRITE, "a"), **options)  # pyright: ignore[reportArgumentType] - fields by name
+    standing = replace(grant(WRITE, "a"), **options)
     assert covers(standing, WRITE, on("a"), now=NOW, root="/w") == alive
 
 
@@ -133,6 +133,7 @@ def test_the_stored_pattern_covers_exactly_what_was_shown(paths: list[str]) -> N
     assert covers(grant(WRITE, pattern_for(on(*paths))), WRITE, on(*paths), now=NOW)
 
 
+@pytest.mark.soak("fuzz")
 @given(st.lists(PATHS, min_size=1, max_size=3, unique=True), st.lists(PATHS, min_size=1, max_size=3, unique=True))
 def test_the_stored_pattern_covers_nothing_else(paths: list[str], others: list[str]) -> None:
     assume(paths != others and not (len(paths) == 1 and set(others) == set(paths)))

@@ -16,6 +16,7 @@ from toolcrib.policy.match import (
     PatternError,
     argv_level,
     compiled,
+    denier,
     escaped,
     folded,
     host_level,
@@ -152,6 +153,7 @@ def test_an_escaped_path_covers_no_sibling(path: str, other: str) -> None:
     assert path_level(escaped(path), other, effect="allow") is None
 
 
+@pytest.mark.soak("fuzz")
 @given(PATHS, st.sampled_from(["**/{}", "{}/**", "**", "{}", "*/**", "**/*", "?*/**"]))
 def test_a_deny_matches_whatever_an_allow_matches(path: str, template: str) -> None:
     assume(not path.startswith("~"))
@@ -161,6 +163,17 @@ def test_a_deny_matches_whatever_an_allow_matches(path: str, template: str) -> N
         assert path_level(pattern, path, effect="deny") is not None
 
 
+@pytest.mark.soak("fuzz")
+@given(st.lists(PATHS, min_size=1, max_size=4), PATHS)
+def test_many_denials_at_once_say_what_each_says(paths: list[str], other: str) -> None:
+    assume(not any(path.startswith("~") for path in paths))
+    patterns = [escaped(path) for path in paths] + ["**/[A-C]*", "ß/"]
+    denied = denier(patterns)
+    for path in (*paths, other, other.upper(), f"{paths[0]}/x"):
+        assert denied(path) == any(path_level(each, path, effect="deny") is not None for each in patterns)
+
+
+@pytest.mark.soak("fuzz")
 @given(st.text("ab*?[]!-", min_size=1, max_size=8), st.text("abc-!", min_size=1, max_size=6))
 def test_one_name_matches_as_the_standard_library_says(pattern: str, name: str) -> None:
     assume(not pattern.startswith("!"))

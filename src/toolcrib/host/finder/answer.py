@@ -6,6 +6,7 @@ from itertools import chain
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.cursor import put
 from toolcrib.host.finder.matching import Matcher
+from toolcrib.host.finder.reading import Shelf
 from toolcrib.host.finder.scanning import Hit, Scanned, Scanner, Wanted
 from toolcrib.host.finder.syntax import Parsed
 from toolcrib.host.finder.table import Table
@@ -50,11 +51,21 @@ class Answer:
 
     def found(self) -> Found:
         """Go through the files in order and return the answer."""
-        scanner = self._scanner()
-        for path in self.prepared.files:
-            if self.budget.spent():
-                break
-            self._file(scanner, path)
+        shelf = Shelf(self.view.workspace.fd, self.view.settings.max_file)
+        scanner = Scanner(
+            shelf=shelf,
+            matcher=self.prepared.matcher,
+            multiline=self.prepared.multiline,
+            line_chars=self.view.settings.line_chars,
+            budget=self.budget,
+        )
+        try:
+            for path in self.prepared.files:
+                if self.budget.spent():
+                    break
+                self._file(scanner, path)
+        finally:
+            shelf.close()
         cursor = put(self.prepared.key, list(self._last)) if self._more else None
         bounds = self.view.bounds(self.budget, self.prepared.found.notes, cursor=cursor, ignored=self.prepared.ignored)
         capped = bounds.scan_capped is not None
@@ -64,17 +75,6 @@ class Answer:
             total_lines=None if capped else self._lines,
             total_files=None if capped else self._files,
             bounds=replace(bounds, skipped_binary=self._binary, skipped_large=self._large, clipped_lines=self._clipped),
-        )
-
-    def _scanner(self) -> Scanner:
-        settings = self.view.settings
-        return Scanner(
-            root=self.view.workspace.fd,
-            matcher=self.prepared.matcher,
-            multiline=self.prepared.multiline,
-            most_file=settings.max_file,
-            line_chars=settings.line_chars,
-            budget=self.budget,
         )
 
     def _file(self, scanner: Scanner, path: str) -> None:

@@ -47,6 +47,8 @@ class _File:
 
     base: str
     runs: tuple[_Run, ...]
+    any: Expression | None
+    """Matches what one of several runs does: most directories hold nothing of the kind, and then one look is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ class Rules:
             buffer = buffers.get(start)
             if buffer is None:
                 buffer = buffers[start] = _joined(inner, directories, others)
+            if file.any is not None and file.any.search(buffer) is None:
+                continue
             cut = len(inner.encode("utf-8", "surrogateescape"))
             for run in file.runs:
                 for path in _matches(run.expression, buffer):
@@ -88,11 +92,13 @@ class Rules:
         return frozenset(name for name, ignores in verdicts.items() if ignores)
 
     def _with(self, layer: int, base: str, data: bytes) -> "Rules":
-        runs = tuple(_runs(data))
+        patterns = tuple(_patterns(data))
+        runs = tuple(_runs(patterns))
         if not runs:
             return self
+        together = list(_compiled([each.source for each in patterns])) if len(runs) > 1 else []
         layers = list(self.layers)
-        layers[layer] = (*layers[layer], _File(base, runs))
+        layers[layer] = (*layers[layer], _File(base, runs, together[0] if len(together) == 1 else None))
         return replace(self, layers=tuple(layers))
 
 
@@ -110,8 +116,8 @@ def _matches(expression: Expression, buffer: bytes) -> Iterator[bytes]:
             yield path
 
 
-def _runs(data: bytes) -> Iterator[_Run]:
-    for ignores, group in groupby(_patterns(data), key=lambda each: each.ignores):
+def _runs(patterns: Iterable[_Pattern]) -> Iterator[_Run]:
+    for ignores, group in groupby(patterns, key=lambda each: each.ignores):
         sources = [each.source for each in group]
         for start in range(0, len(sources), _AT_ONCE):
             for expression in _compiled(sources[start : start + _AT_ONCE]):

@@ -4,111 +4,149 @@ import codecs
 import os
 import stat
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.host.finder.walk import beneath
-from toolcrib.terms.text import SNIFF, Encoding, encoding_of, looks_binary
+from toolcrib.host.finder.walk import FILE, beneath
+from toolcrib.terms.text import SNIFF, encoding_of, looks_binary
 
 State = Literal["text", "binary", "large", "unreadable", "gone"]
 """Why a file is or is not searched. `gone`: removed, or no regular file any more."""
 
-_LEAST_BLOCK = 16 << 10
+_HEAD = 64 << 10
 _MOST_BLOCK = 1 << 20
+_LEAST_BLOCK = 16 << 10
 _SLOW = 0.05
 _FAST = 0.01
+_MOST_DIRECTORIES = 16
+_SHIFTED = {"utf-8-bom": 3, "utf-16-le": 2, "utf-16-be": 2}
+"""Length of the byte order mark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """An open regular file and how to read it. `handle` is -1 unless the state is `text`."""
+class Shelf:
+    """Opens the files of one search beneath a root, by handles of their directories, never through a link.
 
-    state: State
-    handle: int = -1
-    encoding: Encoding | None = None
-
-
-@contextmanager
-def opened(root: int, path: str, *, most: int) -> Generator[Opened]:
-    """Open the file at the canonical `path` without following a link, and tell whether it can be searched.
-
-    Never waits: a FIFO is opened without blocking, and then left alone because it is no regular file.
+    The last few directories stay open, because files of one directory follow each other. Close it at the end.
     """
-    try:
-        handle = beneath(root, path, file=True)
-    except PermissionError:
-        yield Opened("unreadable")
-        return
-    except OSError:
-        yield Opened("gone")
-        return
-    try:
-        yield _looked_at(handle, most)
-    finally:
-        os.close(handle)
+
+    def __init__(self, root: int, most: int) -> None:
+        self._root = root
+        self._most = most
+        self._directories: OrderedDict[str, int] = OrderedDict()
+
+    def open(self, path: str) -> "Text | State":
+        """Open the file at the canonical `path`, or say why it is not searched.
+
+        Never waits: a FIFO is opened without blocking, and then left alone because it is no regular file.
+        """
+        parent, _, name = path.rpartition("/")
+        try:
+            handle = os.open(name, FILE, dir_fd=self._directory(parent))
+        except PermissionError:
+            return "unreadable"
+        except OSError:
+            return "gone"
+        try:
+            found = self._looked_at(handle)
+        except OSError:
+            found = "unreadable"
+        if not isinstance(found, Text):
+            os.close(handle)
+        return found
+
+    def close(self) -> None:
+        """Close the directories."""
+        while self._directories:
+            os.close(self._directories.popitem()[1])
+
+    def _directory(self, path: str) -> int:
+        handle = self._directories.get(path)
+        if handle is None:
+            handle = self._directories[path] = beneath(self._root, path)
+            if len(self._directories) > _MOST_DIRECTORIES:
+                os.close(self._directories.popitem(last=False)[1])
+        return handle
+
+    def _looked_at(self, handle: int) -> "Text | State":
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return "gone"
+        if status.st_size > self._most:
+            return "large"
+        head = os.pread(handle, _HEAD, 0)
+        return "binary" if looks_binary(head[:SNIFF]) else Text(handle, head, self._most)
 
 
-def _looked_at(handle: int, most: int) -> Opened:
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        return Opened("gone")
-    if status.st_size > most:
-        return Opened("large")
-    try:
-        head = os.pread(handle, SNIFF, 0)
-    except OSError:
-        return Opened("unreadable")
-    if looks_binary(head):
-        return Opened("binary")
-    return Opened("text", handle, encoding_of(head))
+class Text:
+    """An open text file. At most `most` bytes are read, should it grow meanwhile. Close it at the end."""
+
+    def __init__(self, handle: int, head: bytes, most: int) -> None:
+        self._handle = handle
+        self._head = head
+        self._most = most
+        self._encoding = encoding_of(head)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._handle)
+
+    def blocks(self, *, whole: bool) -> Iterator[bytes]:
+        """Yield the text in UTF-8 from its start, in blocks that end with a line, without its byte order mark.
+
+        With `whole` there is one block. A block gets smaller when working on the last one took long, so that whoever
+        works can look at the clock.
+        """
+        held: list[bytes] = []
+        clock = _Clock()
+        for piece in self._pieces(_Clock() if whole else clock):
+            cut = 0 if whole else piece.rfind(b"\n") + 1
+            if not cut:
+                held.append(piece)
+                continue
+            clock.start()
+            yield b"".join((*held, piece[:cut])) if held or cut < len(piece) else piece
+            clock.stop()
+            held = [piece[cut:]] if cut < len(piece) else []
+        if held:
+            yield b"".join(held)
+
+    def _pieces(self, clock: "_Clock") -> Iterator[bytes]:
+        if self._encoding in {"utf-16-le", "utf-16-be"}:
+            decoder = codecs.getincrementaldecoder(self._encoding)("replace")
+            for data in self._bytes(clock):
+                yield decoder.decode(data).encode("utf-8", "replace")
+            yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        else:
+            yield from self._bytes(clock)
+
+    def _bytes(self, clock: "_Clock") -> Iterator[bytes]:
+        mark = _SHIFTED.get(self._encoding or "", 0)
+        yield self._head[mark:]
+        place = len(self._head)
+        short = place < _HEAD
+        while not short and place < self._most:
+            size = min(clock.size, self._most - place)
+            data = os.pread(self._handle, size, place)
+            yield data
+            place += len(data)
+            short = len(data) < size
 
 
-def blocks(file: Opened, *, whole: bool, most: int) -> Iterator[bytes]:
-    """Yield the text in UTF-8, in blocks that end with a line, without its byte order mark.
+@dataclass(slots=True)
+class _Clock:
+    """How much to read next, by how long the last block took."""
 
-    With `whole` there is one block. At most `most` bytes are read, should the file grow meanwhile. A block gets
-    smaller when working on the last one took long, so that whoever works can look at the clock.
-    """
-    source = _Source(file, most)
-    held: list[bytes] = []
-    size = _MOST_BLOCK if whole else _LEAST_BLOCK
-    while piece := source.read(size):
-        cut = 0 if whole else piece.rfind(b"\n") + 1
-        if not cut:
-            held.append(piece)
-            continue
-        began = time.monotonic()
-        yield b"".join((*held, piece[:cut]))
-        held = [piece[cut:]] if cut < len(piece) else []
-        spent = time.monotonic() - began
-        size = max(size // 2, _LEAST_BLOCK) if spent > _SLOW else min(size * 2, _MOST_BLOCK) if spent < _FAST else size
-    if held:
-        yield b"".join(held)
+    size: int = _HEAD
+    _began: float = 0.0
 
+    def start(self) -> None:
+        self._began = time.monotonic()
 
-class _Source:
-    """The bytes of an open file from its start, made UTF-8."""
-
-    def __init__(self, file: Opened, most: int) -> None:
-        self._handle = file.handle
-        self._left = most
-        self._place = 3 if file.encoding == "utf-8-bom" else 2 if file.encoding in {"utf-16-le", "utf-16-be"} else 0
-        codec = file.encoding if file.encoding in {"utf-16-le", "utf-16-be"} else None
-        self._decoder = codecs.getincrementaldecoder(codec)("replace") if codec is not None else None
-
-    def read(self, size: int) -> bytes:
-        """Return up to about `size` bytes; nothing at the end."""
-        while True:
-            try:
-                data = os.pread(self._handle, min(size, self._left), self._place) if self._left else b""
-            except OSError:
-                data = b""
-            self._place += len(data)
-            self._left -= len(data)
-            if self._decoder is None:
-                return data
-            text = self._decoder.decode(data, final=not data)
-            if text or not data:
-                return text.encode("utf-8", "replace")
+    def stop(self) -> None:
+        spent = time.monotonic() - self._began
+        if spent > _SLOW:
+            self.size = max(self.size // 2, _LEAST_BLOCK)
+        elif spent < _FAST:
+            self.size = min(self.size * 2, _MOST_BLOCK)

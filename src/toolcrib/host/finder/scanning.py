@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.matching import Matcher
-from toolcrib.host.finder.reading import State, blocks, opened
+from toolcrib.host.finder.reading import Shelf, State
 
 MOST_SPANNED = 50
 """Lines of one match across lines that are shown."""
@@ -43,27 +43,31 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanner:
-    """Searches the files of one workspace for one thing. Sizes in bytes, `line_chars` in characters."""
+    """Searches the files of one workspace for one thing. `line_chars` are shown of a line."""
 
-    root: int
+    shelf: Shelf
     matcher: Matcher
     multiline: bool
-    most_file: int
     line_chars: int
     budget: Budget
 
     def scan(self, path: str, wanted: Wanted) -> Scanned:
         """Search one file."""
-        with opened(self.root, path, most=self.most_file) as file:
-            found = Scanned(file.state)
-            if file.state != "text":
-                return found
+        text = self.shelf.open(path)
+        if isinstance(text, str):
+            return Scanned(text)
+        found = Scanned("text")
+        try:
             line = 1
-            for block in blocks(file, whole=self.multiline, most=self.most_file):
+            for block in text.blocks(whole=self.multiline):
                 if not self._block(block, line, wanted, found) or self.budget.spent():
                     break
                 line += block.count(b"\n")
-            return found
+        except OSError:
+            found.state = "unreadable"
+        finally:
+            text.close()
+        return found
 
     def _block(self, block: bytes, line: int, wanted: Wanted, found: Scanned) -> bool:
         """Add what a block holds; tell whether to go on."""
@@ -83,18 +87,23 @@ class Scanner:
     def lines(self, path: str, wanted: set[int]) -> dict[int, tuple[str, bool]]:
         """Return the text of some lines, and whether it is clipped."""
         found: dict[int, tuple[str, bool]] = {}
+        text = self.shelf.open(path)
+        if isinstance(text, str):
+            return found
         last = max(wanted, default=0)
-        with opened(self.root, path, most=self.most_file) as file:
-            if file.state != "text":
-                return found
+        try:
             line = 1
-            for block in blocks(file, whole=False, most=self.most_file):
-                for text in _split(block):
+            for block in text.blocks(whole=False):
+                for each in _split(block):
                     if line in wanted:
-                        found[line] = clipped(text, 0, self.line_chars)
+                        found[line] = clipped(each, 0, self.line_chars)
                     line += 1
                     if line > last:
                         return found
+        except OSError:
+            return found
+        finally:
+            text.close()
         return found
 
 

@@ -17,13 +17,15 @@ MOST_IGNORED = 50_000
 """Entries of ignored directories that are looked at to count what was left out."""
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""How a file is opened: never through a link, and never waiting for the other end of a FIFO."""
+
 _MOST_HANDLES = 128
 _NOTED = 20
 _REPOSITORY = ".git"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Level:
     """One directory while its handle is open. `path` is empty for the root, else it ends in a slash; names sorted."""
 
@@ -228,7 +230,7 @@ def read_small(directory: int, parts: tuple[str, ...]) -> bytes:
             below = os.open(part, _DIRECTORY, dir_fd=handle)
             os.close(handle)
             handle = below
-        file = os.open(parts[-1], _FILE, dir_fd=handle)
+        file = os.open(parts[-1], FILE, dir_fd=handle)
     except OSError:
         return b""
     finally:
@@ -249,7 +251,7 @@ def beneath(root: int, path: str, *, file: bool = False) -> int:
     try:
         parts = [part for part in path.split("/") if part]
         for place, part in enumerate(parts, 1):
-            below = os.open(part, _FILE if file and place == len(parts) else _DIRECTORY, dir_fd=handle)
+            below = os.open(part, FILE if file and place == len(parts) else _DIRECTORY, dir_fd=handle)
             os.close(handle)
             handle = below
     except OSError:

@@ -30,7 +30,8 @@ class Launcher:
     """Runs programs, at most `at_once` at a time. Implements `ports.run.Run`."""
 
     def __init__(self, *, at_once: int = 16) -> None:
-        self._limiter = CapacityLimiter(at_once)
+        self._slots = anyio.Semaphore(at_once)
+        self._threads = CapacityLimiter(at_once)
 
     async def run(self, program: Program) -> Ran:
         """Run to the end; a cancellation kills the whole tree before it is raised.
@@ -42,13 +43,18 @@ class Launcher:
         """
         if not os.path.isabs(program.argv[0]):
             raise ValueError(f"expected an absolute path of a program, found {program.argv[0]!r}")
+        # A slot is waited for where a cancellation still ends the wait at once; from then on there is a thread.
+        async with self._slots:
+            return await self._run(program)
+
+    async def _run(self, program: Program) -> Ran:
         halt = _Halt()
         ended: list[Ran | OSError] = []
         done = anyio.Event()
 
         async def work() -> None:
             with anyio.CancelScope(shield=True):
-                ended.append(await to_thread.run_sync(partial(_conduct, program, halt), limiter=self._limiter))
+                ended.append(await to_thread.run_sync(partial(_conduct, program, halt), limiter=self._threads))
             done.set()
 
         try:

@@ -43,6 +43,8 @@ class Sheet:
     """The lines gathered so far. `room` counts bytes of text, each line with one byte for its end."""
 
     view: View
+    clean: bool = False
+    """The text holds nothing that has to be marked."""
     lines: list[str] = field(default_factory=list[str])
     clipped: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     used: int = 0
@@ -62,8 +64,8 @@ class Sheet:
             return False
         true = len(line) if length is None else length
         kept = line[: self.view.line_chars]
-        text = marked(kept)
-        size = len(text.encode())
+        text = kept if self.clean else marked(kept)
+        size = len(text) if text.isascii() else len(text.encode())
         room = self.view.most_bytes - self.used
         if size + 1 > room:
             if self.lines:

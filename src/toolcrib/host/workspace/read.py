@@ -18,7 +18,7 @@ from toolcrib.terms.facts import Place
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import LINE_BREAK, decode, looks_binary
 
-BLOCK = 1 << 20
+BLOCK = 1 << 18
 """Bytes read at once."""
 _TRIES = 5  # a file that is written at every look is not worth more
 
@@ -60,7 +60,7 @@ def window(base: Base, scope: Scope, path: str, view: View) -> Window:
         raise binary(path, len(data), data[:512])
     digest = of_bytes(data)
     text = decode(data)
-    sheet = Sheet(view)
+    sheet = Sheet(view, clean=text.encoding != "bytes" and "\0" not in text.text)
     total = _count(text.text)
     first = view.offset if view.offset > 0 else max(1, total + view.offset + 1)
     for line in _lines(text.text, after_breaks(text.text, first - 1)):
@@ -122,12 +122,13 @@ def permit_read(scope: Scope, spot: Spot) -> None:
 
 
 def hashed(handle: int) -> str:
-    """Return the digest of the file from its start, read in blocks."""
+    """Return the digest of the file from its start, read in blocks into one buffer."""
     total = hashlib.sha256()
+    block = memoryview(bytearray(BLOCK))
     at = 0
-    while block := os.pread(handle, BLOCK, at):
-        total.update(block)
-        at += len(block)
+    while count := os.preadv(handle, [block], at):
+        total.update(block[:count])
+        at += count
     return total.hexdigest()
 
 
