@@ -56,6 +56,7 @@ async def _resolved(flight: Flight, found: Entry, kit: Kit, readings: Readings) 
         places=places,
         cited=readings.cited(call.principal.thread, places),
         rebase=kit.settings.files.rebase and "no_rebase" not in converted.marks,
+        limits=kit.settings.files,
     )
     return Admitted(flight, tool, args, plain, footprint, facts, converted.marks)
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from toolcrib.terms.settings import FileSettings
+
 PathKind = Literal["file", "directory", "symlink", "fifo", "socket", "device", "missing"]
 """What stands at a path. `symlink` only for a link that was not followed (dangling)."""
 
@@ -38,6 +40,8 @@ class Facts:
     """Canonical path to the digest of the caller's last read or write of it in this thread."""
     rebase: bool = True
     """Whether an edit may move to a newer file whose edited regions are unchanged."""
+    limits: FileSettings = field(default_factory=FileSettings)
+    """What the file tools hold to."""
 
     def place(self, asked: str) -> Place | None:
         """Return the place that the call named as `asked`."""

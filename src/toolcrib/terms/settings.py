@@ -27,7 +27,6 @@ class FileSettings:
 class SearchSettings:
     """What the search tools hold to. `max_file` is the largest file that grep opens, `seconds` a whole search."""
 
-    limit: int = 100
     max_limit: int = 10_000
     line_chars: int = 500
     max_file: int = 64 << 20

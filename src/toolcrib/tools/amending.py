@@ -15,7 +15,6 @@ from toolcrib.terms.text import Decoded, Ending, decode, encode, ending_of, look
 from toolcrib.tools.difftext import MOST, Diff, Span, of_spans
 from toolcrib.tools.nearest import Nearest, nearest
 from toolcrib.tools.plain import clip, counted, printable, short
-from toolcrib.tools.reading import LIMITS
 from toolcrib.tools.spans import MOST as MOST_PLACES
 from toolcrib.tools.spans import Edit, Overlap, Sought, apply, line_numbers, line_of, merge, seek
 
@@ -132,7 +131,7 @@ async def amend(request: Request, files: Files, facts: Facts, *, since: str | No
     for index, edit in enumerate(request.edits, 1):
         if edit.old == edit.new:
             raise Refusal("file.unchanged", f"edit {index}: old and new are the same text", hint="leave this edit out")
-    before = await files.load(request.path, most=LIMITS.edit_bytes)
+    before = await files.load(request.path, most=facts.limits.edit_bytes)
     if looks_binary(before.data):
         raise Refusal(
             "file.binary", f"{request.path!r} is not text ({len(before.data):,} bytes with NUL among the first)"

@@ -12,6 +12,7 @@ from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.outcome import Change, Evidence
 from toolcrib.terms.payload import Answer, Arguments, Payload
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import FileSettings
 from toolcrib.terms.text import Encoding, Ending, decode
 from toolcrib.terms.tool import Previewed, paths, tool
 from toolcrib.tools import notebook
@@ -19,7 +20,7 @@ from toolcrib.tools.difftext import MOST, MOST_PREVIEW, Diff
 from toolcrib.tools.media import SUFFIXES, media_of
 from toolcrib.tools.plain import DIGEST, short
 from toolcrib.tools.prose import load
-from toolcrib.tools.reading import LIMITS, FileRead, MediaContent, cells_of, lines_of
+from toolcrib.tools.reading import FileRead, MediaContent, cells_of, lines_of
 from toolcrib.tools.replacing import Replacement, Wanted, moved, prepare
 
 _PROSE = load("files")
@@ -67,20 +68,20 @@ class ReadFile(Arguments):
 )
 async def read_file(args: ReadFile, files: Files, artifacts: Artifacts, context: Context) -> Answer[FileRead]:
     """Read lines of a file; see the family's page."""
-    name = args.path.lower()
+    name, limits = args.path.lower(), context.facts.limits
     if name.endswith(SUFFIXES) and (context.takes_media or name.endswith(".pdf")):
         answer = await _media(args, files, artifacts, context)
         if answer is not None:
             return answer
-    if name.endswith(".ipynb") and (answer := await _notebook(args, files)) is not None:
+    if name.endswith(".ipynb") and (answer := await _notebook(args, files, limits)) is not None:
         return answer
     try:
         window = await files.window(
             args.path,
             offset=args.offset,
-            limit=min(args.limit, LIMITS.read_lines),
-            most_bytes=LIMITS.read_bytes,
-            line_chars=LIMITS.line_chars,
+            limit=min(args.limit, limits.read_lines),
+            most_bytes=limits.read_bytes,
+            line_chars=limits.line_chars,
         )
     except Refusal as refusal:
         if refusal.name != "file.binary" or not context.takes_media:
@@ -94,7 +95,7 @@ async def read_file(args: ReadFile, files: Files, artifacts: Artifacts, context:
 
 async def _media(args: ReadFile, files: Files, artifacts: Artifacts, context: Context) -> Answer[FileRead] | None:
     """Return the file as media content, or None when its bytes are not one of the media types."""
-    loaded = await files.load(args.path, most=LIMITS.media_bytes)
+    loaded = await files.load(args.path, most=context.facts.limits.media_bytes)
     media = media_of(loaded.data)
     if media is None:
         return None
@@ -111,7 +112,7 @@ async def _media(args: ReadFile, files: Files, artifacts: Artifacts, context: Co
     return Answer(payload, evidence=Evidence(digest=loaded.digest))
 
 
-async def _notebook(args: ReadFile, files: Files) -> Answer[FileRead] | None:
+async def _notebook(args: ReadFile, files: Files, limits: FileSettings) -> Answer[FileRead] | None:
     """Return the rendered cells, or None when the file is too large for that or is no notebook."""
     try:
         loaded = await files.load(args.path, most=notebook.MOST)
@@ -122,7 +123,7 @@ async def _notebook(args: ReadFile, files: Files) -> Answer[FileRead] | None:
     lines = await to_thread.run_sync(notebook.render, loaded.data)
     if lines is None:
         return None
-    return cells_of(loaded, lines, offset=args.offset, limit=args.limit)
+    return cells_of(loaded, lines, limits, offset=args.offset, limit=args.limit)
 
 
 class WriteFile(Arguments):

@@ -10,9 +10,6 @@ from toolcrib.terms.settings import FileSettings
 from toolcrib.terms.text import Encoding, Ending, decode
 from toolcrib.tools.plain import counted, printable, short
 
-LIMITS = FileSettings()
-"""The limits of the file tools."""
-
 
 class MediaContent(Payload):
     """A picture or document stored for callers that can show it."""
@@ -105,17 +102,19 @@ def lines_of(window: Window) -> Answer[FileRead]:
     return Answer(payload, bounds, Evidence(digest=window.digest))
 
 
-def cells_of(loaded: Loaded, lines: Sequence[str], *, offset: int, limit: int) -> Answer[FileRead]:
+def cells_of(
+    loaded: Loaded, lines: Sequence[str], limits: FileSettings, *, offset: int, limit: int
+) -> Answer[FileRead]:
     """Cut rendered lines to the window asked for, by the same limits as a text file."""
     decoded = decode(loaded.data)
     first = offset if offset > 0 else max(1, len(lines) + offset + 1)
     shown: list[str] = []
     clipped: list[ClippedLine] = []
-    left = LIMITS.read_bytes
-    for number, line in enumerate(lines[first - 1 : first - 1 + min(limit, LIMITS.read_lines)], first):
-        if len(line) > LIMITS.line_chars:
+    left = limits.read_bytes
+    for number, line in enumerate(lines[first - 1 : first - 1 + min(limit, limits.read_lines)], first):
+        if len(line) > limits.line_chars:
             clipped.append(ClippedLine(line=number, characters=len(line)))
-        shown.append(printable(line[: LIMITS.line_chars]))
+        shown.append(printable(line[: limits.line_chars]))
         left -= len(shown[-1].encode()) + 1
         if left < 0:
             break

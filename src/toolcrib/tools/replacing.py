@@ -10,7 +10,6 @@ from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import Encoding, decode, encode, looks_binary
 from toolcrib.tools.difftext import Diff, of_texts
 from toolcrib.tools.plain import short
-from toolcrib.tools.reading import LIMITS
 from toolcrib.tools.spans import adopt
 
 
@@ -68,7 +67,7 @@ async def prepare(wanted: Wanted, files: Files, facts: Facts) -> Replacement:
     if not wanted.overwrite:
         _refuse_existing(wanted, known)
     try:
-        before = await files.load(wanted.path, most=LIMITS.edit_bytes)
+        before = await files.load(wanted.path, most=facts.limits.edit_bytes)
     except Refusal as refusal:
         if refusal.name == "file.missing" and known.kind == "file":
             raise moved(wanted.path, "is gone") from refusal

@@ -16,6 +16,7 @@ from toolcrib.tools.prose import load
 
 _PROSE = load("search")
 _LIMITS = SearchSettings()
+_DEFAULT = 100
 _REFUSALS: tuple[RefusalName, ...] = (
     "find.invalid",
     "cursor.invalid",
@@ -36,7 +37,7 @@ class ListDir(Arguments):
 
     path: str = Field(default=".", min_length=1, description="Directory to list, relative to the workspace root.")
     depth: int = Field(default=1, ge=1, le=20, description="How many levels deep; 1 is the directory alone.")
-    limit: int = Field(default=_LIMITS.limit, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
+    limit: int = Field(default=_DEFAULT, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
 
 
@@ -48,7 +49,7 @@ class Glob(Arguments):
         description="Glob over paths beneath cwd: **, *, ?, [ab], {a,b}, leading ! to exclude. E.g. src/**/*.py",
     )
     cwd: str = Field(default=".", min_length=1, description="Directory the pattern starts from.")
-    limit: int = Field(default=_LIMITS.limit, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
+    limit: int = Field(default=_DEFAULT, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
 
 
@@ -68,7 +69,7 @@ class Grep(Arguments):
         default="lines", description="lines: each matching line. files: paths only. count: matching lines a file."
     )
     include_ignored: bool = Field(default=False, description="Search files that ignore files exclude, too.")
-    limit: int = Field(default=_LIMITS.limit, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
+    limit: int = Field(default=_DEFAULT, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
 
 
