@@ -26,9 +26,10 @@ settings.load_profile("soak" if soak.running() else "toolcrib")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the two options by which `script/soak` picks a part and resumes it."""
+    """Add the options by which `script/soak` picks a part and resumes it."""
     group = parser.getgroup("soak")
     group.addoption("--soak", metavar="PART", help="run only the tests of this part")
+    group.addoption("--soak-table", metavar="FILE", help="write part and name of every test of the soak to FILE")
     group.addoption("--soak-log", metavar="FILE", help="leave out the tests named in FILE; add those that pass to it")
 
 
@@ -40,7 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of the wanted soak part that have not passed yet."""
-    part = config.getoption("--soak")
+    part, table = config.getoption("--soak"), config.getoption("--soak-table")
+    if table:
+        named = [f"{mark.args[0]}\t{item.nodeid}\n" for item in items for mark in item.iter_markers("soak")]
+        Path(table).write_text("".join(named), encoding="utf-8")
     if part is None:
         return
     log = config.getoption("--soak-log")

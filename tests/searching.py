@@ -1,24 +1,26 @@
 """The searches in a test: one workspace, by either engine, with or without rules on what may be seen."""
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from anyio import to_thread
 
 from toolcrib.host.finder.finder import Finder
 from toolcrib.host.finder.rg import find_ripgrep
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.workspace.workspace import Workspace
-from toolcrib.ports.find import Find, Found, Query
+from toolcrib.ports.find import Find, Query
 from toolcrib.ports.run import Program, Ran
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings, SearchSettings
 
 Engine = Literal["ripgrep", "own"]
+RIPGREP = find_ripgrep()
+assert RIPGREP is not None
 ENGINES: tuple[Engine, ...] = ("ripgrep", "own")
 
 
@@ -52,25 +54,23 @@ class Searches:
         return list(page.items)
 
 
-@contextmanager
-def searches(
+@asynccontextmanager
+async def searches(
     root: Path,
     engine: Engine = "ripgrep",
     *,
     may_read: Callable[[str], bool] | None = None,
     excludes: Path | None = None,
     settings: SearchSettings | None = None,
-) -> Generator[Searches]:
+) -> AsyncGenerator[Searches]:
     """Open a workspace for searching; with the engine `ripgrep` it is used however few files there are."""
-    program = find_ripgrep()
-    assert program is not None
-    workspace = Workspace.open(str(root), settings=FileSettings())
+    workspace = await to_thread.run_sync(lambda: Workspace.open(str(root), settings=FileSettings()))
     launcher = Counting()
     finder = Finder(
         workspace,
         settings=settings or SearchSettings(),
         run=launcher,
-        ripgrep=program if engine == "ripgrep" else None,
+        ripgrep=RIPGREP if engine == "ripgrep" else None,
         excludes=None if excludes is None else str(excludes),
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -79,15 +79,3 @@ def searches(
             yield Searches(finder.within(Scope(may_read=may_read)), launcher)
         finally:
             workspace.close()
-
-
-async def refusal(found: Callable[[], object]) -> Refusal:
-    """Await a call that must be refused."""
-    with pytest.raises(Refusal) as caught:
-        await found()  # pyright: ignore[reportGeneralTypeIssues] - any awaitable
-    return caught.value
-
-
-async def whole(find: Find, query: Query) -> Found:
-    """Return a search with every match on one page."""
-    return await find.grep(query)

@@ -124,8 +124,9 @@ async def lines(command: Sequence[str]) -> AsyncGenerator[Lines]:
 
 def structured(result: CallToolResult) -> dict[str, Any]:
     """Return the structured content of a result, which is an object."""
-    assert isinstance(result.structured_content, dict)
-    return cast("dict[str, Any]", result.structured_content)
+    found: object = result.structured_content
+    assert isinstance(found, dict)
+    return cast("dict[str, Any]", found)
 
 
 def text_of(result: CallToolResult) -> str:

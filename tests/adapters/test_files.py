@@ -5,6 +5,7 @@ import socket
 import stat
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -13,6 +14,7 @@ import pytest
 from beneath import WAYS, Way, files, handles, leftovers, membrane, opened, refusing, scope
 from conftest import Workspace
 from toolcrib.host.workspace.workspace import Workspace as Membrane
+from toolcrib.host.workspace.write import Put
 from toolcrib.ports.files import Window
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.digest import of_bytes
@@ -528,11 +530,12 @@ async def test_a_file_above_the_cap_gives_the_same_lines_as_one_below_it(
             assert other.first == (offset if offset > -60_000 else 1)
 
 
-async def test_a_large_binary_file_is_refused_by_its_first_line(workspace: Workspace) -> None:
-    workspace.write("f", os.urandom(100) + bytes(100) + os.urandom(1 << 20))
+async def test_a_large_binary_file_is_refused_by_its_first_bytes(workspace: Workspace) -> None:
+    workspace.write("f", b"a\nb" + bytes(100) + os.urandom(1 << 20))
+    workspace.write("n", bytes(1 << 20))
     workspace.write("z", b"PK\x03\x04 text\n" * 100_000)
     async with opened(workspace.ws, edit_bytes=1 << 19) as crib:
-        for name in ("f", "z"):
+        for name in ("f", "z", "n"):
             with refusing("file.binary"):
                 await window(crib, name)
 
@@ -579,6 +582,44 @@ async def test_reading_a_file_that_is_rewritten_in_place_gives_one_of_its_versio
             else:
                 assert found.digest in versions or not found.data.strip(found.data[:1])
         stop = True
+
+
+def test_a_user_who_is_not_root_is_told_what_the_system_does_not_permit(workspace: Workspace, way: Way) -> None:
+    workspace.write("mine", "old")
+    os.chown(workspace.ws / "mine", 12345, 12345)
+    workspace.write("theirs", "old").chmod(0o666)
+    workspace.write("closed/f", "old").chmod(0o600)
+    workspace.write("sealed/f", "old").chmod(0o666)
+    (workspace.ws / "sealed").chmod(0o555)
+    (workspace.ws / "shut").mkdir(mode=0o700)
+    workspace.ws.chmod(0o777)
+    with membrane(workspace.ws, way) as crib:
+        bound = scope("mine", "theirs", "closed/f", "sealed/f", "sealed/g", "shut/g", "new")
+        os.seteuid(12345)
+        try:
+            for path in ("theirs", "closed/f", "sealed/f"):
+                with refusing("file.denied"):
+                    crib.put(bound, Put(path=path, data=b"new", expect=of_bytes(b"old")))
+            for path in ("sealed/g", "shut/g"):
+                with refusing("file.denied"):
+                    crib.put(bound, Put(path=path, data=b"new", expect=None))
+            with refusing("file.denied"):
+                crib.load("closed/f", most=9)
+            crib.put(bound, Put(path="mine", data=b"new", expect=of_bytes(b"old")))
+            made = crib.put(bound, Put(path="new", data=b"new", expect=None))
+        finally:
+            os.seteuid(0)
+    assert os.stat(workspace.ws / made.place.path).st_uid == 12345
+    assert {workspace.read(path) for path in ("theirs", "closed/f", "sealed/f")} == {b"old"}
+    assert sorted(os.listdir(workspace.ws)) == ["closed", "mine", "new", "sealed", "shut", "theirs"]
+
+
+async def test_parents_that_two_writes_need_are_made_once_and_both_land(workspace: Workspace, crib: Membrane) -> None:
+    paths = [f"a/b/c/{number}" for number in range(12)]
+    async with anyio.create_task_group() as group:
+        for path in paths:
+            group.start_soon(partial(files(crib, path).write, path, path.encode(), expect=None))
+    assert {path: workspace.read(path) for path in paths} == {path: path.encode() for path in paths}
 
 
 async def test_nothing_is_left_in_the_workspace_and_no_handle_stays_open(workspace: Workspace, crib: Membrane) -> None:

@@ -184,7 +184,7 @@ async def test_a_pipe_that_somebody_holds_does_not_hang_the_call() -> None:
     assert (ran.exit, ran.stdout) == (0, b"done\n")
 
 
-@pytest.mark.invariant("I7")
+@pytest.mark.invariant("I7", "own")
 @pytest.mark.parametrize("end", ["exit", "deadline", "cap", "cancel"])
 async def test_what_left_the_tree_is_dead_in_two_seconds_however_the_run_ends(mark: Path, end: str) -> None:
     control = mark.with_name("control")

@@ -10,10 +10,13 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from beneath import WAYS, Way, files, leftovers, membrane, opened, refusing, scope
 from conftest import Workspace
@@ -176,6 +179,48 @@ async def test_a_dangling_link_creates_nothing_outside(workspace: Workspace, cri
     assert "created" not in workspace.tree()
     naive_write(workspace.ws, lexical(workspace.ws, "n"), b"pwned")
     assert "created" in workspace.tree()
+
+
+NAMES = ("a", "b", "c")
+PARTS = st.sampled_from((*NAMES, "..", ".", "", "x"))
+PATHS = st.lists(PARTS, min_size=1, max_size=6).map("/".join)
+
+
+@given(
+    links=st.dictionaries(st.sampled_from(NAMES), PATHS, max_size=3),
+    path=PATHS,
+    folders=st.sets(st.sampled_from(NAMES)),
+)
+def test_both_ways_give_the_same_answer_and_never_leave(
+    workspace: Workspace, links: dict[str, str], path: str, folders: set[str]
+) -> None:
+    """A small world of directories, files and links in every combination, read by both ways."""
+    with TemporaryDirectory(dir=workspace.base) as world:
+        root = Path(world)
+        (root / "sub").mkdir()
+        for where in (root, root / "sub"):
+            for name in NAMES:
+                if links.get(name):
+                    os.symlink(links[name], where / name)
+                elif name in folders:
+                    (where / name).mkdir()
+                    (where / name / "x").write_text(f"{where.name}/{name}")
+                else:
+                    (where / name).write_text(name)
+        answers = [_answer(root, way, f"{start}{path}") for way in WAYS for start in ("", "sub/")]
+    assert answers[:2] == answers[2:]
+
+
+def _answer(root: Path, way: Way, path: str) -> tuple[str, str]:
+    with membrane(root, way) as crib:
+        try:
+            place = crib.place(path)
+        except Refusal as refusal:
+            return refusal.name, refusal.message
+        real = os.path.realpath(root / place.path)
+        assert real == str(root / place.path) or place.path == "."
+        assert f"{real}/".startswith(f"{root}/")
+        return place.kind, place.path
 
 
 @pytest.mark.attack("A008")

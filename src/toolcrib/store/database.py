@@ -29,6 +29,9 @@ BUSY_SECONDS = 10.0
 WAL_BYTES = 4 << 20
 """Size that the write-ahead log is filled to at first and cut back to: writing over it is cheaper than growing it."""
 
+PAGE = 4096
+"""Size of a page of the database file, bytes: SQLite's default, set so that it stays so."""
+
 VERSION = apsw.sqlite_lib_version()
 """The SQLite in use."""
 
@@ -45,6 +48,7 @@ _FLAGS: dict[Mode, int] = {
     "frozen": apsw.SQLITE_OPEN_READONLY,
 }
 _DISTRUST = (
+    f"PRAGMA page_size = {PAGE}",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",
@@ -155,7 +159,7 @@ class Link:
     def check(self, *, full: bool = False) -> str:
         """Return what SQLite's quick check finds wrong, or with `full` its whole one, empty for nothing."""
         found = [str(row[0]) for row in self.all("PRAGMA integrity_check(5)" if full else "PRAGMA quick_check(5)")]
-        return "" if found == ["ok"] else "; ".join(found)
+        return "" if found == ["ok"] else "; ".join(" ".join(found).split("\n"))[:300]
 
     def _count(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self.pages = pages

@@ -16,8 +16,8 @@ _DIGITS = 16
 class Mark:
     """The open file of the mark."""
 
-    def __init__(self, directory: int, *, writable: bool) -> None:
-        flags = os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY
+    def __init__(self, directory: int, *, create: bool = False) -> None:
+        flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
         self._file: int | None
         try:
             self._file = os.open(NAME, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=directory)

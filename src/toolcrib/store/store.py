@@ -13,7 +13,7 @@ from toolcrib.store import sealed
 from toolcrib.store.approvals import Approvals
 from toolcrib.store.artifacts import Artifacts
 from toolcrib.store.blobs import Blobs
-from toolcrib.store.database import RESTORE, Fault, Link, Mode, damage
+from toolcrib.store.database import PAGE, RESTORE, Fault, Link, Mode, damage
 from toolcrib.store.grants import Grants
 from toolcrib.store.jobs import Jobs
 from toolcrib.store.lanes import Lane, Reader, reading
@@ -142,14 +142,17 @@ class _Base:
         names = {entry.name for entry in os.scandir(self.folder)}
         writable = not os.fstatvfs(self.folder).f_flag & os.ST_RDONLY and os.access(self._path, os.W_OK)
         self._claim(names, writable=writable)
-        self.mark = Mark(self.folder, writable=writable)
+        # Read before the database: another process may be appending meanwhile.
+        self.mark = Mark(self.folder)
         self._handles.callback(self.mark.close)
-        # Before the database is looked at: another process may be appending meanwhile.
         known = self.mark.read()
         link = self._connect(writable=writable)
         self._check(link, known, fresh=FOLDER not in names, writable=writable)
         self.link = link if writable else None
-        if not writable:
+        if writable:
+            self.mark = Mark(self.folder, create=True)
+            self._handles.callback(self.mark.close)
+        else:
             link.close()
         self.owners = Owners.open(self.folder, writable=writable)
         self._handles.callback(self.owners.close)
@@ -170,7 +173,9 @@ class _Base:
         version = inspect(link)
         if version == 0 and not fresh:
             _demand("it is empty, and it was not before")
-        if version and (os.stat(DATABASE, dir_fd=self.folder).st_size <= SMALL or self._was_unclean()):
+        size = os.stat(DATABASE, dir_fd=self.folder).st_size
+        _demand("it ends within a page" if size % PAGE else "")
+        if version and (size <= SMALL or self._was_unclean()):
             _demand(link.check() or (sealed.broken(link) if version == len(MIGRATIONS) else ""))
         if writable:
             link.use_wal()
@@ -205,12 +210,11 @@ class _Base:
             self._handles.callback(link.close)
             return link
         self.mode = "read"
-        link = Link.open(self.database, "read")
         try:
+            link = Link.open(self.database, "read")
             link.number("PRAGMA user_version")
         except Fault:
             # No log and no place to make one: on a read-only mount nothing can change under us.
-            link.close()
             self.mode = "frozen"
             return Link.open(self.database, "frozen")
         return link

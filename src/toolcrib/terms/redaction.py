@@ -19,7 +19,7 @@ whose first line was not read.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -187,7 +187,7 @@ class Redactor:
 
     def value(self, value: Json) -> tuple[Json, int]:
         """Return the JSON value without the secrets in its strings and keys, and how many were taken out."""
-        texts = list(_strings(value))
+        texts = _strings(value)
         if not texts or self.text("\n".join(texts))[1] == 0:
             return value, 0
         return self._clean(value)
@@ -240,16 +240,20 @@ def forms_of(secret: str) -> set[str]:
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def _strings(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield key
-            yield from _strings(each)
-    elif isinstance(value, Sequence):
-        for each in value:
-            yield from _strings(each)
+def _strings(value: Json) -> list[str]:
+    """Return every key and string, in order, without recursion: this runs on every outcome."""
+    found: list[str] = []
+    stack: list[Json] = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, Mapping):
+            for key, held in reversed(each.items()):
+                stack += (held, key)
+        elif isinstance(each, Sequence):
+            stack.extend(reversed(each))
+    return found
 
 
 def _shapes(text: str, data: bytes) -> tuple[str, int]:

@@ -77,6 +77,8 @@ def encode(text: str, encoding: Encoding) -> bytes:
 
 def ending_of(text: str) -> Ending:
     """Return the one ending that `text` uses, `mixed` for several, `none` for a text of one line."""
+    if "\r" not in text:
+        return "lf" if "\n" in text else "none"
     crlf = text.count("\r\n")
     found = {"crlf": crlf, "lf": text.count("\n") - crlf, "cr": text.count("\r") - crlf}
     used: list[Ending] = [name for name in ("crlf", "lf", "cr") if found[name]]

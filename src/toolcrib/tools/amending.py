@@ -16,7 +16,7 @@ from toolcrib.tools.difftext import MOST, Diff, Span, of_spans
 from toolcrib.tools.nearest import Nearest, nearest
 from toolcrib.tools.plain import clip, counted, printable, short
 from toolcrib.tools.spans import MOST as MOST_PLACES
-from toolcrib.tools.spans import Edit, Overlap, Sought, apply, line_numbers, line_of, merge, seek
+from toolcrib.tools.spans import Edit, Overlap, Sought, apply, line_numbers, line_of, merge, seek, splice
 
 QUOTED = 2000
 """Characters quoted of one text in a refusal."""
@@ -181,11 +181,15 @@ def _merged(request: Request, found: Sequence[Sought], text: str) -> tuple[Span,
 
 
 def _made(request: Request, before: Loaded, decoded: Decoded, spans: Sequence[Span]) -> tuple[bytes, Ending]:
-    text = apply(decoded.text, spans)
     try:
-        data = encode(text, decoded.encoding)
+        if decoded.encoding in {"utf-8", "utf-8-bom"} and decoded.text.isascii():
+            data = splice(before.data, spans, shift=len(before.data) - len(decoded.text))
+            ending = _ending(data, decoded.ending)
+        else:
+            text = apply(decoded.text, spans)
+            data, ending = encode(text, decoded.encoding), ending_of(text)
     except UnicodeEncodeError as error:
-        letter = text[error.start : error.start + 1]
+        letter = error.object[error.start : error.start + 1]
         raise Refusal(
             "args.invalid", f"edits: {letter!r} is half of a surrogate pair and no text in {decoded.encoding}"
         ) from error
@@ -194,7 +198,16 @@ def _made(request: Request, before: Loaded, decoded: Decoded, spans: Sequence[Sp
             "file.unchanged",
             f"the edits leave {request.path!r} as it is (line breaks take the file's own ending, {decoded.ending})",
         )
-    return data, ending_of(text)
+    return data, ending
+
+
+def _ending(data: bytes, was: Ending) -> Ending:
+    """Return the line ending of UTF-8 bytes, looking no further than it must: new text takes the breaks of the old."""
+    if was in {"crlf", "cr"}:
+        return was if b"\r" in data else "none"
+    if b"\r" in data:
+        return ending_of(data.decode())
+    return "lf" if b"\n" in data else "none"
 
 
 async def _unmatched(request: Request, index: int, sought: Sought, text: str) -> Refusal:

@@ -87,6 +87,22 @@ def apply(text: str, spans: Sequence[Span]) -> str:
     return "".join(parts)
 
 
+def splice(data: bytes, spans: Sequence[Span], *, shift: int) -> bytes:
+    """Return `data` with `spans` replaced, where position p of the text is byte p + `shift`; copies every byte once.
+
+    Raises:
+        UnicodeEncodeError: a span's text is no UTF-8.
+    """
+    whole = memoryview(data)
+    parts: list[bytes | memoryview] = []
+    at = 0
+    for span in spans:
+        parts += whole[at : span.start + shift], span.text.encode()
+        at = span.end + shift
+    parts.append(whole[at:])
+    return b"".join(parts)
+
+
 def line_of(text: str, at: int) -> int:
     """Return the 1-based line that holds position `at`."""
     return 1 + text.count("\n", 0, at) + text.count("\r", 0, at) - text.count("\r\n", 0, at)
@@ -118,12 +134,17 @@ def _unmarked(decoded: Decoded, edit: Edit) -> tuple[str, str]:
 
 def _occurrences(text: str, old: str, *, every: bool) -> tuple[int, list[int]]:
     """Return how often `old` occurs and where: all places for `every`, else the first `SHOWN`, overlapping ones too."""
+    first = text.find(old)
+    if first < 0:
+        return 0, []
+    if not every and text.find(old, first + 1) < 0:
+        return 1, [first]  # the common case: the text was gone through once
     count = text.count(old)
     starts: list[int] = []
-    if not count or (every and count > MOST):
+    if every and count > MOST:
         return count, starts
     step = len(old) if every else 1
-    at = text.find(old)
+    at = first
     while at >= 0 and (every or len(starts) < SHOWN):
         starts.append(at)
         at = text.find(old, at + step)

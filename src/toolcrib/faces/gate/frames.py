@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import from_json, to_json
 
 from toolcrib.faces.gate.sdk import (
     INVALID_REQUEST,
@@ -27,7 +28,7 @@ HEADROOM = 16
 
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_BREAKS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"})
+_BREAKS = tuple((mark.encode(), f"\\u{ord(mark):04x}".encode()) for mark in "\u2028\u2029\x85")
 """Characters that JSON allows as they are, but at which some readers of lines end one."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -44,10 +45,10 @@ class Fault:
 
 def read(line: bytes, *, depth: int) -> JSONRPCMessage | Fault:
     """Return the message that `line` is; what is nested deeper than `depth` and some headroom reads as null."""
-    text = line.decode("utf-8", "surrogateescape")
     try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
+        found: Any = from_json(line)
+    except ValueError:
+        text = line.decode("utf-8", "surrogateescape")
         try:
             found = json.loads(_pruned(text, depth + HEADROOM), parse_int=_number)
         except ValueError as error:
@@ -65,10 +66,14 @@ def write(message: JSONRPCMessage) -> bytes:
         body: dict[str, Any] = {"jsonrpc": "2.0", "id": message.id, "result": message.result}
     else:
         body = message.model_dump(by_alias=True, exclude_unset=True)
-    text = _encode(body)
-    if not text.isascii():
-        text = _SURROGATE.sub(_mark, text.translate(_BREAKS))
-    return text.encode() + b"\n"
+    try:
+        data = to_json(body)
+    except ValueError:
+        data = _SURROGATE.sub(_mark, _encode(body)).encode()
+    if not data.isascii():
+        for mark, instead in _BREAKS:
+            data = data.replace(mark, instead)
+    return data + b"\n"
 
 
 def _message(found: dict[str, Any]) -> JSONRPCMessage | Fault:

@@ -243,7 +243,7 @@ def _line_of(message: JSONRPCMessage) -> bytes:
     """Return the line of a message; of an answer that is not JSON, an error that says so."""
     try:
         return frames.write(message)
-    except (ValueError, TypeError) as fault:
+    except (ValueError, TypeError, RecursionError) as fault:
         known = message.id if isinstance(message, JSONRPCResponse) else None
         error = ErrorData(code=INTERNAL_ERROR, message=f"the answer is not JSON ({type(fault).__name__})")
         return frames.write(JSONRPCError(jsonrpc="2.0", id=known, error=error))

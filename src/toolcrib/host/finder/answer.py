@@ -101,6 +101,8 @@ class Answer:
     def _is_text(self, path: str, scanned: Scanned) -> bool:
         self._binary += scanned.state == "binary"
         self._large += scanned.state == "large"
+        if scanned.slow:
+            self.budget.note("the pattern is too slow for a large file, which was left out")
         if scanned.state == "unreadable":
             self.prepared.found.notes.unread(path)
         return scanned.state == "text"

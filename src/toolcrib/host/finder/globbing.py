@@ -29,8 +29,8 @@ def glob(view: View, budget: Budget, pattern: str, *, under: str, limit: int, cu
             if literal is None:
                 raise
             alternatives = ()
-        if literal is not None and all(each.takes_away for each in alternatives[:1]):
-            alternatives = ()
+        if literal is not None and pattern.startswith("!"):
+            alternatives = ()  # a file is called so: everything but it cannot be meant
     chosen = _Chosen(view, budget)
     if alternatives:
         chosen.find(alternatives, at.path)

@@ -1,5 +1,6 @@
 """How a content search recognises its text in a block of lines: by expression, or by likeness."""
 
+import time
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -16,6 +17,11 @@ _MOST_PROGRAM = 200_000
 """Instructions of a compiled expression; each may cost a step for each byte."""
 _MOST_MARKED = 4 << 20
 """Bytes of a file in which a search across lines knows the ends of words beyond ASCII."""
+_LARGE = 256 << 10
+_SAMPLES = 4
+_SAMPLE = 16 << 10
+_MOST_SECONDS = 5.0
+"""Projected time of one search that cannot be interrupted, from samples of a large block."""
 _LIKENESS = 75
 _MOST_FUZZY_CHARS = 200
 _FUZZY_LINE = 2_000
@@ -24,11 +30,19 @@ _FUZZY_LINE = 2_000
 Span = tuple[int, int]
 
 
+class SlowError(ValueError):
+    """Searching a block would take too long, and could not be interrupted."""
+
+
 class Matcher(Protocol):
     """Finds text in blocks of whole lines."""
 
     def spans(self, block: bytes) -> Iterator[Span]:
-        """Yield begin and end of matches in order, at most one for each line that a match begins in."""
+        """Yield begin and end of matches in order, at most one for each line that a match begins in.
+
+        Raises:
+            SlowError: the block is large, and samples of it took long.
+        """
         ...
 
 
@@ -72,6 +86,7 @@ class Fitting:
 
     def spans(self, block: bytes) -> Iterator[Span]:
         """Yield the matches of the expression."""
+        self._check_speed(block)
         if block.isascii() or self._loose is None or self._marked is None:
             yield from self._each(self._exact, cleaned(block))
         elif not self._multiline:
@@ -80,6 +95,17 @@ class Fitting:
             yield from self._each(self._exact, cleaned(block))
         else:
             yield from self._across(self._marked, cleaned(block))
+
+    def _check_speed(self, block: bytes) -> None:
+        """Refuse a large block that the expression is slow in: one call of the library ends only when it is done."""
+        if len(block) <= _LARGE:
+            return
+        began = time.monotonic()
+        for number in range(_SAMPLES):
+            at = number * (len(block) - _SAMPLE) // (_SAMPLES - 1)
+            self._exact.search(block[at : at + _SAMPLE])
+        if (time.monotonic() - began) * len(block) / (_SAMPLES * _SAMPLE) > _MOST_SECONDS:
+            raise SlowError
 
     def _each(self, expression: Expression, block: bytes) -> Iterator[Span]:
         at = 0
@@ -144,6 +170,7 @@ class Alike:
             if index in chosen:
                 alignment = fuzz.partial_ratio_alignment(self._text, texts[index])
                 begin = alignment.dest_start if alignment is not None else 0
+                begin += len(texts[index][begin:]) - len(texts[index][begin:].lstrip())
                 yield at + len(texts[index][:begin].encode("utf-8", "replace")), at + len(line)
             at += len(line) + 1
 

@@ -232,7 +232,7 @@ def _expanded(pattern: str) -> list[str]:
         index += taken
     if open_braces:
         raise _unbalanced(pattern, "{", pattern[open_braces[-1].at :])
-    return list(dict.fromkeys(texts))
+    return [text for text in dict.fromkeys(texts) if text] or [pattern]
 
 
 def _atom(pattern: str, at: int) -> int:

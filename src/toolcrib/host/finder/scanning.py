@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolcrib.host.finder.budget import Budget
-from toolcrib.host.finder.matching import Matcher
+from toolcrib.host.finder.matching import Matcher, SlowError
 from toolcrib.host.finder.reading import Shelf, State
 
 MOST_SPANNED = 50
@@ -39,6 +39,8 @@ class Scanned:
     state: State
     count: int = 0
     hits: list[Hit] = field(default_factory=list[Hit])
+    slow: bool = False
+    """The rest of the file was left out, because the expression is slow in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class Scanner:
                 line += block.count(b"\n")
         except OSError:
             found.state = "unreadable"
+        except SlowError:
+            found.slow = True
         finally:
             text.close()
         return found

@@ -30,6 +30,12 @@ def take(workspace: Workspace, paths: Sequence[str]) -> list[Taken]:
     found: dict[str, Taken] = {}
     for path in paths:
         place = workspace.place(path)
+        if place.path != path:
+            raise Refusal(
+                "checkpoint.failed",
+                f"{path!r} led elsewhere when its state was to be kept",
+                hint="Repeat the call: a link or a directory on the way was changed.",
+            )
         if place.kind == "missing":
             for parent in _above(place.path):
                 if parent not in found and workspace.place(parent).kind == "missing":
@@ -42,12 +48,26 @@ def changes(workspace: Workspace, checkpoint: Checkpoint) -> tuple[Change, ...]:
     """Return which held files are not what they were: other bytes, other permission bits, made or gone."""
     found: list[Change] = []
     for held in files_of(checkpoint):
-        now = workspace.place(held.path, digest=True)
-        if now.path != held.path:
-            now = Place(asked=held.path, path=held.path, kind="missing")
+        now = present(workspace, held.path)
         if (now.kind, now.digest) != (held.kind, held.digest) or (now.kind == "file" and now.mode != held.mode):
             found.append(Change(held.path, held.digest, now.digest))
     return tuple(found)
+
+
+def present(workspace: Workspace, path: str) -> Place:
+    """Return what stands at exactly `path` now, hashed: nothing when a link or a file has taken the place of a parent.
+
+    Raises:
+        Refusal: when it cannot be told.
+    """
+    absent = Place(asked=path, path=path, kind="missing")
+    try:
+        now = workspace.place(path, digest=True)
+    except Refusal as refusal:
+        if refusal.name in {"file.missing", "file.not_directory", "file.outside"}:
+            return absent
+        raise
+    return now if now.path == path else absent
 
 
 def files_of(checkpoint: Checkpoint) -> tuple[Held, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from anyio import to_thread
 
+from toolcrib.host.snapshots.hold import present
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.host.workspace.write import Put
 from toolcrib.ports.blobs import Blobs
@@ -29,13 +30,13 @@ def conflicts(workspace: Workspace, steps: Sequence[Step]) -> tuple[Step, ...]:
         held = step.held
         if held.kind not in {"file", "missing"}:
             raise Refusal("snapshot.missing", f"{held.path!r} was a {held.kind} before; only files can be put back")
-        now = workspace.place(held.path, digest=True)
-        if now.path == held.path and now.kind == held.kind and now.digest == held.digest:
+        now = present(workspace, held.path)
+        if now.kind == held.kind and now.digest == held.digest:
             if now.mode != held.mode:
                 left.append(Step(call_id=step.call_id, held=held, expect=now.digest))
             continue
         wanted = "missing" if step.expect is None else "file"
-        if now.path == held.path and now.kind == wanted and now.digest == step.expect:
+        if now.kind == wanted and now.digest == step.expect:
             left.append(step)
         else:
             changed.append(held.path)

@@ -1,10 +1,11 @@
 """Where a write goes: the parent's handle and the leaf, checked against the rules at the moment of writing."""
 
+import errno
 import os
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolcrib.host.workspace.base import Base, Spot, resolve
 from toolcrib.host.workspace.faults import Doing, fault, not_regular, shown
@@ -46,9 +47,7 @@ class Aim:
 
     def unmake(self) -> None:
         """Remove the parents that were created, as far as they are still empty."""
-        for directory, name, _ in reversed(self.made):
-            with suppress(OSError):
-                self.base.calls.unmake(directory, name)
+        _unmake(self.base, self.made)
 
 
 @contextmanager
@@ -94,13 +93,20 @@ def protected(asked: str) -> Refusal:
 
 
 def _aim(base: Base, scope: Scope, path: str, doing: Doing) -> Aim:
-    for _ in range(_TRIES):
-        with resolve(base, path) as spot:
-            _check(base, scope, spot, doing)
-            found = _existing(base, scope, spot) if spot.status else _new(base, scope, spot)
+    made: list[tuple[int, bytes, str]] = []
+    try:
+        for _ in range(_TRIES):
+            with resolve(base, path) as spot:
+                _check(base, scope, spot, doing)
+                found = _existing(base, scope, spot) if spot.status else _new(base, scope, spot, made)
             if found is not None:
                 return found
-    raise fault(OSError(11, "kept moving"), path, doing)
+        raise fault(OSError(errno.EAGAIN, ""), path, doing)
+    except BaseException:
+        _unmake(base, made)
+        for handle, _, _ in made:
+            base.calls.release(handle)
+        raise
 
 
 def _check(base: Base, scope: Scope, spot: Spot, doing: Doing) -> None:
@@ -136,29 +142,28 @@ def _existing(base: Base, scope: Scope, spot: Spot) -> Aim | None:
     return None
 
 
-def _new(base: Base, scope: Scope, spot: Spot) -> Aim | None:
-    calls = base.calls
+def _new(base: Base, scope: Scope, spot: Spot, made: list[tuple[int, bytes, str]]) -> Aim | None:
+    """Return the aim at a file to be created; each parent made on the way is added to `made`."""
     try:
-        directory = calls.again(spot.handle, os.O_RDONLY | os.O_DIRECTORY)
+        directory = base.calls.again(spot.handle, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise fault(error, spot.asked, "write") from None
     found = Aim(base, scope, spot.asked, spot.path, directory, spot.missing[-1], None)
     try:
-        for name in spot.missing[:-1]:
-            if not _descend(found, name):
-                found.unmake()
-                _close(found)
-                return None
+        if base.guard.holds(base.calls, base.fd, directory, None):
+            raise protected(spot.asked)
+        if all(_descend(found, name, made) for name in spot.missing[:-1]):
+            return replace(found, made=made)
     except BaseException as error:
-        found.unmake()
-        _close(found)
+        base.calls.release(found.directory)
         if isinstance(error, OSError):
             raise fault(error, spot.asked, "write") from None
         raise
-    return found
+    base.calls.release(found.directory)
+    return None
 
 
-def _descend(found: Aim, name: bytes) -> bool:
+def _descend(found: Aim, name: bytes, made: list[tuple[int, bytes, str]]) -> bool:
     """Make the directory `name` durable in the parent and go into it; False when someone else got there first."""
     calls = found.base.calls
     here = found.base.canonical(found.directory)
@@ -167,7 +172,7 @@ def _descend(found: Aim, name: bytes) -> bool:
         calls.make(found.directory, name)
     except FileExistsError:
         return False
-    found.made.append((os.dup(found.directory), name, path))
+    made.append((os.dup(found.directory), name, path))
     calls.sync(found.directory)
     try:
         child = calls.step(found.directory, name, os.O_RDONLY | os.O_DIRECTORY)
@@ -176,6 +181,12 @@ def _descend(found: Aim, name: bytes) -> bool:
     calls.release(found.directory)
     found.directory = child
     return True
+
+
+def _unmake(base: Base, made: list[tuple[int, bytes, str]]) -> None:
+    for directory, name, _ in reversed(made):
+        with suppress(OSError):
+            base.calls.unmake(directory, name)
 
 
 def _close(found: Aim) -> None:

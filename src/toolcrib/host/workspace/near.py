@@ -32,7 +32,7 @@ def missing(base: Base, scope: Scope, spot: Spot) -> Refusal:
     elif len(near) > 1:
         hint = f"The directory {near[0]!r} on the way does not exist."
     else:
-        hint = "List the directory or search for the name."
+        hint = f"It may be elsewhere: glob for {'**/' + near[0]!r}."
     return Refusal("file.missing", f"{shown(spot.asked)} does not exist", hint=hint)
 
 

@@ -85,7 +85,7 @@ def stream(handle: int, spot: Spot, view: View) -> Window:
     Lines counted from the end keep negative numbers, since the whole is not counted.
 
     Raises:
-        Refusal: `file.binary` when the first line is not text.
+        Refusal: `file.binary` when the first bytes are not text.
     """
     size = os.fstat(handle).st_size
     head = os.pread(handle, SNIFF, 0)
@@ -112,9 +112,10 @@ def stream(handle: int, spot: Spot, view: View) -> Window:
 
 
 def _refuse_binary(head: bytes, spot: Spot, size: int) -> None:
+    """Refuse what is not text by its first bytes. NULs up to their end are let pass: a log may be followed by a hole."""
     wide = encoding_of(head) in {"utf-16-le", "utf-16-be"}
-    line = LINE_BREAK.split(head.decode("latin-1"), maxsplit=1)[0]
-    if surely_binary(head) or (not wide and "\0" in line):
+    text = head.rstrip(b"\0")
+    if surely_binary(head) or (not wide and (b"\0" in text or (head and not text))):
         raise Refusal(
             "file.binary",
             f"expected text at {shown(spot.asked)}, found binary content: {kind_of_content(head)}, {size:,} bytes",

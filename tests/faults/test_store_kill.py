@@ -1,0 +1,149 @@
+"""The store under SIGKILL at any moment: what was acknowledged is there, groups are whole, nothing is left behind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import soak
+from shelved import child
+
+HARNESS = '''
+import asyncio, json, os, random, select, signal, sys, time
+from contextlib import suppress
+from shelved import Hands, Running, approval, asked, call, grant, opened
+from toolcrib.store.store import Store
+from toolcrib.terms.refusals import Refusal
+
+ORDER = ["pending", "granted", "consumed"]
+
+
+def work(place, pipe, seed):
+    """Do everything at once and acknowledge each step, until the end comes."""
+    clock, chance = Running(), random.Random(seed)
+    store = Store.open(place, clock=clock)
+
+    def say(*words):
+        os.write(pipe, (json.dumps(words) + "\\n").encode())
+
+    async def calls(name):
+        for turn in range(10_000):
+            ends = [each.seq for each in await store.tape.append(call(f"{seed}-{name}-{turn}", text="t" * chance.choice([10, 9000])))]
+            say("call", f"{seed}-{name}-{turn}", ends)
+
+    async def consent():
+        for turn in range(10_000):
+            made = approval(clock, id=f"{seed}-a{turn}", call_id=f"{seed}-c{turn}", effect=f"{seed}-e{turn}")
+            await store.approvals.ask(made, asked(made))
+            say("approval", made.id, "pending")
+            await store.approvals.answer(made.id, decision="once", words="", by="ann")
+            say("approval", made.id, "granted")
+            assert await store.approvals.consume(effect=made.effect, principal="me")
+            say("approval", made.id, "consumed")
+            await store.grants.add(grant(clock, id=f"{seed}-g{turn}", uses=2))
+            say("grant", f"{seed}-g{turn}", 2)
+            await store.grants.use(f"{seed}-g{turn}")
+            say("grant", f"{seed}-g{turn}", 1)
+
+    async def blobs():
+        for turn in range(10_000):
+            data = chance.randbytes(chance.choice([50, 20_000, 300_000]))
+            say("blob", await store.blobs.put(data))
+            say("artifact", (await store.artifacts.put(data[::-1], media="text/plain")).id)
+
+    async def main():
+        await asyncio.gather(calls("x"), calls("y"), consent(), blobs())
+
+    asyncio.run(main())
+
+
+def struck(place, seed, seconds):
+    """Run the work in a process, kill it after so long, and return what it acknowledged."""
+    end, pipe = os.pipe()
+    worker = os.fork()
+    if not worker:
+        os.close(end)
+        try:
+            work(place, pipe, seed)
+        finally:
+            os._exit(3)
+    os.close(pipe)
+    said, until = b"", time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if select.select([end], [], [], left)[0]:
+            more = os.read(end, 1 << 16)
+            if not more:
+                break
+            said += more
+    os.kill(worker, signal.SIGKILL)
+    while more := os.read(end, 1 << 16):
+        said += more
+    os.close(end)
+    assert os.WTERMSIG(os.waitpid(worker, 0)[1]) == signal.SIGKILL, "the worker ended by itself"
+    return [json.loads(line) for line in said.decode().splitlines()]
+
+
+async def compare(store, said):
+    """Hold the store against everything that was ever acknowledged."""
+    for kind, name, *rest in said:
+        if kind == "call":
+            found = await store.tape.page(call_id=name)
+            assert [each.seq for each in found] == rest[0], (name, found)
+            assert (await store.jobs.find(name)).stage == "closed"
+        elif kind == "approval":
+            found = await store.approvals.find(name)
+            assert ORDER.index(found.state) >= ORDER.index(rest[0]), (name, found.state, rest)
+        elif kind == "grant":
+            left = {each.id: each.uses for each in await store.grants.active("/root")}
+            assert left[name] <= rest[0], (name, left[name], rest)
+        elif kind == "blob":
+            await store.blobs.get(name)
+        else:
+            await store.artifacts.read(name, offset=0, limit=1 << 20)
+    verdict = await store.tape.verify()
+    assert verdict.broken is None, verdict
+    groups, consumed = {}, []
+    for since in range(0, verdict.entries, 1000):
+        for each in await store.tape.page(since=since, limit=1000):
+            groups.setdefault(each.call_id, []).append(each.stage)
+            consumed += [each.data["approval"]] if each.data.get("consumed") else []
+    assert len(consumed) == len(set(consumed)), "an approval was used twice"
+    for name, stages in groups.items():
+        whole = ["received", "asked"] if "-c" in name else ["received", "judged", "closed"]
+        assert not name or stages[: len(whole)] == whole, (name, stages)
+
+
+def main(top, points, seed):
+    chance, acknowledged, early, place, said = random.Random(seed), 0, 0, "", []
+    for point in range(points):
+        if point % 10 == 0:
+            place, said = f"{top}/store{point}", []
+        fresh = struck(place, f"{seed}.{point}", chance.choice([0.004, 0.03, 0.12]) * chance.uniform(0.2, 1.8))
+        said += fresh
+        acknowledged += len(fresh)
+        early += not fresh
+        with opened(place, Running()) as store:
+            for owner in store.dead_owners():
+                assert store.forget_owner(owner)
+            asyncio.run(compare(store, fresh if point % 10 < 9 else said))
+            assert os.listdir(f"{place}/owners") == [f"{store.owner}.lock"], os.listdir(f"{place}/owners")
+            assert os.listdir(f"{place}/blobs/aside") == [], os.listdir(f"{place}/blobs/aside")
+        assert set(os.listdir(place)) == {"store.db", "mark", "owners", "blobs"}, os.listdir(place)
+        assert os.listdir(f"{place}/owners") == []
+    print(json.dumps({"points": points, "acknowledged": acknowledged, "early": early}))
+
+
+main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+'''
+
+
+@pytest.mark.soak("kill")
+def test_nothing_acknowledged_is_lost_wherever_the_process_is_killed(tmp_path: Path) -> None:
+    points = soak.count(10_000)
+    with child(HARNESS, str(tmp_path), str(points), "1") as process:
+        said, _ = process.communicate()
+    assert process.returncode == 0
+    found = json.loads(said)
+    assert found["points"] == points
+    # The control: there were acknowledgements to lose.
+    assert found["acknowledged"] > 10 * points
