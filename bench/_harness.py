@@ -10,11 +10,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".toolcrib-dev" / "bench"
@@ -52,18 +54,76 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def main(title: str, measure: Callable[[], Coroutine[None, None, Sequence[Figure]]]) -> None:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How much to measure: `brief` is a tenth, without the peer."""
+
+    brief: bool = False
+
+    def times(self, full: int) -> int:
+        """Return how often to repeat."""
+        return max(5, full // 10) if self.brief else full
+
+
+Measure = Callable[[Plan], Coroutine[None, None, Sequence[Figure]]]
+
+
+def main(title: str, measure: Measure) -> None:
     """Run one measurement and tell its figures; with `--check` an unmet demand is exit code 1."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--markdown", action="store_true", help="tell the figures as a table for docs/benchmarks.md")
+    parser.add_argument("--json", action="store_true", help="tell the figures as one JSON object")
+    parser.add_argument("--brief", action="store_true", help="repeat a tenth as often, and leave out the npm server")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a demand is not met")
     options = parser.parse_args()
     before = os.getloadavg()[0]
-    figures = asyncio.run(measure())
-    told = _markdown if options.markdown else _plain
-    print(told(title, figures, f"{machine()}, load before {before:.1f}"))
+    figures = asyncio.run(measure(Plan(brief=options.brief)))
+    where = f"{machine()}, load before {before:.1f}, slowness {slowness():.2f}"
+    if options.json:
+        told = [{**asdict(figure), "met": figure.met} for figure in figures]
+        print(json.dumps({"title": title, "figures": told, "slowness": slowness(), "machine": where}))
+    else:
+        print((_markdown if options.markdown else _plain)(title, figures, where))
     if options.check and any(figure.met is False for figure in figures):
         sys.exit(1)
+
+
+REFERENCE = 1.0
+"""Seconds that `work` takes on the machine of docs/benchmarks.md when nothing else runs there."""
+
+
+def slowness() -> float:
+    """Return how much longer than on the idle reference machine the same mix of work takes here and now, at best."""
+    return min(_work() for _ in range(3)) / REFERENCE
+
+
+def _work() -> float:
+    """Return the seconds that a fixed mix takes: interpreting, handing over between threads, flushing a file."""
+    began = time.perf_counter()
+    total = 0
+    for number in range(200_000):
+        total += number * number % 7
+    asks: SimpleQueue[bool] = SimpleQueue()
+    answers: SimpleQueue[bool] = SimpleQueue()
+
+    def echo() -> None:
+        while asks.get():
+            answers.put(True)
+
+    thread = threading.Thread(target=echo)
+    thread.start()
+    for _ in range(300):
+        asks.put(True)
+        answers.get()
+    asks.put(False)
+    thread.join()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=CACHE) as file:
+        for _ in range(30):
+            file.write(b"x" * 1024)
+            file.flush()
+            os.fdatasync(file.fileno())
+    return time.perf_counter() - began
 
 
 def machine() -> str:

@@ -4,17 +4,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from _harness import Figure, main, ours, p50, p95, peer, timed, workspace
+from _harness import Figure, Plan, main, ours, p50, p95, peer, timed, workspace
 from mcp import Client, StdioServerParameters
 
 import toolcrib
 
 TIMES = 600
-ROUND = 50
-"""Calls to one server before it is the other's turn, so that both see the same machine."""
+
+Served = tuple[list[str], str, dict[str, str]]
+"""The command of a server, the tool to call, and its arguments."""
 
 
-async def in_process(directory: Path) -> list[float]:
+async def in_process(directory: Path, times: int) -> list[float]:
     """Return the times of readings through the line, tape on."""
     async with toolcrib.open_crib(directory, mode="work") as crib:
 
@@ -23,11 +24,11 @@ async def in_process(directory: Path) -> list[float]:
             assert outcome.kind == "ok", str(outcome)
 
         await timed(call, times=50)
-        return await timed(call, times=TIMES)
+        return await timed(call, times=times)
 
 
-async def over_mcp(commands: dict[str, tuple[list[str], str, dict[str, str]]]) -> dict[str, list[float]]:
-    """Return the times of readings over stdio, by server: one SDK client each, in turns of some calls."""
+async def over_mcp(commands: dict[str, Served], times: int) -> dict[str, list[float]]:
+    """Return the times of readings over stdio, by server: the same SDK client, each server twice in turn."""
     took: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(2):
         for name, (command, tool, args) in commands.items():
@@ -40,20 +41,21 @@ async def over_mcp(commands: dict[str, tuple[list[str], str, dict[str, str]]]) -
                     assert not answer.is_error, answer
 
                 await timed(call, times=50)
-                took[name].extend(await timed(call, times=TIMES // 2))
+                took[name].extend(await timed(call, times=times // 2))
     return took
 
 
-async def measure() -> Sequence[Figure]:
+async def measure(plan: Plan) -> Sequence[Figure]:
     """Measure both ways."""
+    times = plan.times(TIMES)
     with workspace() as directory:
         line = "sixty-three characters of text, so that a line is sixty-four..\n"
         (directory / "notes.txt").write_text((line * 64)[:4096])
-        inside = await in_process(directory)
-        commands = {"toolcrib": (ours(directory), "read_file", {"path": "notes.txt"})}
-        if (other := peer(directory)) is not None:
+        inside = await in_process(directory, times)
+        commands: dict[str, Served] = {"toolcrib": (ours(directory), "read_file", {"path": "notes.txt"})}
+        if not plan.brief and (other := peer(directory)) is not None:
             commands["peer"] = (other, "read_text_file", {"path": str(directory / "notes.txt")})
-        outside = await over_mcp(commands)
+        outside = await over_mcp(commands, times)
     figures = [
         Figure("read_file 4 KiB in process, tape on, p50", p50(inside), "ms", 1.2),
         Figure("read_file 4 KiB in process, tape on, p95", p95(inside), "ms"),

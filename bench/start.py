@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from _harness import Figure, main, ours, p50, peer, workspace
+from _harness import Figure, Plan, main, ours, p50, peer, workspace
 
 TIMES = 9
 HANDSHAKE = {
@@ -61,17 +61,18 @@ def help_page() -> float:
     return took
 
 
-async def measure() -> Sequence[Figure]:
+async def measure(plan: Plan) -> Sequence[Figure]:
     """Measure new processes; the files they load are in the page cache after the first of each."""
+    times = plan.times(TIMES)
     with workspace() as directory:
         (directory / "notes.txt").write_text("notes\n")
         commands = {"toolcrib": ours(directory)}
-        if (other := peer(directory)) is not None:
+        if not plan.brief and (other := peer(directory)) is not None:
             commands["peer"] = other
         help_page()
-        pages = [help_page() for _ in range(TIMES)]
+        pages = [help_page() for _ in range(times)]
         lists: dict[str, list[float]] = {name: [] for name in commands}
-        for turn in range(TIMES + 1):
+        for turn in range(times + 1):
             for name, command in commands.items():
                 took = await first_list(command)
                 if turn:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from _harness import CACHE, Figure, main, p50, workspace
+from _harness import Figure, Plan, main, p50, workspace
 from anyio import to_thread
 
 from toolcrib.ports.tape import Tape
@@ -39,10 +39,10 @@ def group() -> list[Entry]:
     ]
 
 
-async def rates(tape: Tape) -> tuple[list[float], float]:
+async def rates(tape: Tape, alone: int) -> tuple[list[float], float]:
     """Return the times of appends one after another, in ms, and the entries a second of many callers at once."""
     took: list[float] = []
-    for _ in range(ALONE):
+    for _ in range(alone):
         began = time.perf_counter()
         await tape.append(group())
         took.append((time.perf_counter() - began) * 1000)
@@ -71,12 +71,12 @@ def flushes(directory: Path) -> list[float]:
     return took
 
 
-async def measure() -> Sequence[Figure]:
+async def measure(plan: Plan) -> Sequence[Figure]:
     """Measure against a store of its own."""
     with workspace() as directory:
         store = await to_thread.run_sync(lambda: Store.open(str(directory / "store"), clock=SystemClock()))
         try:
-            alone, grouped = await rates(store.tape)
+            alone, grouped = await rates(store.tape, plan.times(ALONE))
             verdict = await store.tape.verify()
         finally:
             await to_thread.run_sync(store.close)
@@ -90,5 +90,4 @@ async def measure() -> Sequence[Figure]:
 
 
 if __name__ == "__main__":
-    CACHE.mkdir(parents=True, exist_ok=True)
     main("Appending to the tape", measure)

@@ -112,17 +112,28 @@ async def test_a_file_of_the_wrong_size_is_written_anew(place: Path) -> None:
         assert await store.blobs.get(digest) == data
 
 
-async def test_what_a_dead_process_left_half_written_is_swept_and_a_live_ones_is_not(place: Path) -> None:
+async def test_what_a_dead_process_left_aside_is_put_in_its_place_where_it_is_whole(place: Path) -> None:
+    aside = place / "blobs" / "aside"
+    data = os.urandom(100_000)
+    dead = "01aaaaaaaaaaaaaaaaaaaaaaaa"
     async with at(place) as store:
         await store.blobs.put(b"x" * 100_000)
-        live, dead = f"{store.owner}-1111", "01aaaaaaaaaaaaaaaaaaaaaaaa-2222"
-        for name in (live, dead):
-            (place / "blobs" / "aside" / name).write_bytes(b"half")
-        async with at(place):
-            assert os.listdir(place / "blobs" / "aside") == [live]
-    async with at(place):
-        assert os.listdir(place / "blobs" / "aside") == []
-        assert len(files(place)) == 1
+        live = f"{store.owner}-{of_bytes(data)}-1111"
+        for name, content in {
+            live: data,
+            f"{dead}-{of_bytes(data)}-2222": data,
+            f"{dead}-{of_bytes(data)}-3333": data[:-1],
+            f"{dead}-nonsense-4444": data,
+            f"{dead}-4444": data,
+        }.items():
+            (aside / name).write_bytes(content)
+        async with at(place) as other:
+            assert os.listdir(aside) == [live]
+            assert await other.blobs.get(of_bytes(data)) == data
+    async with at(place) as store:
+        assert os.listdir(aside) == []
+        assert await store.blobs.get(of_bytes(data)) == data
+        assert len(files(place)) == 2
 
 
 async def test_a_link_in_place_of_a_blob_is_not_followed(place: Path, store: Store, tmp_path: Path) -> None:

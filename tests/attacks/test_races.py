@@ -307,11 +307,11 @@ def test_a_stop_at_any_call_leaves_old_or_new_and_nothing_else(workspace: Worksp
 @pytest.mark.soak("kill")
 @each_protocol
 def test_a_real_end_of_the_process_is_no_different(workspace: Workspace, protocol: Protocol) -> None:
-    """The process ends by `_exit` at each site, at every third outside of a soak; one child starts them all."""
+    """The process ends by `_exit` at each site, at every fifth outside of a soak; one child starts them all."""
     here = Path(__file__).resolve()
     places = [str(here.parent), str(here.parent.parent)]
     script = f"import sys; sys.path[:0] = {places!r}; import test_races; test_races.child()"
-    struck = range(1, len(sites(protocol, workspace.ws)) + 1, 1 if soak.running() else 3)
+    struck = range(1, len(sites(protocol, workspace.ws)) + 1, 1 if soak.running() else 5)
     for at in struck:
         protocol.prepare(workspace.ws)
         (workspace.base / f"{at}").mkdir()

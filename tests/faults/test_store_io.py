@@ -56,7 +56,7 @@ class File(apsw.VFSFile):
     def __init__(self, disk: Disk, name: Any, flags: Any) -> None:
         self.disk = disk
         self.name = name.filename() if isinstance(name, apsw.URIFilename) else str(name)
-        super().__init__("", name, flags)
+        super().__init__("unix", name, flags)
 
     def _fail(self, kind: str) -> None:
         if self.disk.strike(kind, self.name):
@@ -66,7 +66,7 @@ class File(apsw.VFSFile):
     def xWrite(self, data: Any, offset: int) -> None:
         self._fail("write")
         self._fail("full")
-        super().xWrite(data, offset)
+        super().xWrite(data, offset)  # pyright: ignore[reportUnknownMemberType] - annotated with a type of Python 3.12
 
     def xRead(self, amount: int, offset: int) -> bytes:
         self._fail("read")
@@ -82,7 +82,7 @@ class Failing(apsw.VFS):
 
     def __init__(self, disk: Disk) -> None:
         self.disk = disk
-        super().__init__("failing", base="", makedefault=True)
+        super().__init__("failing", base="unix", makedefault=True)
 
     def xOpen(self, name: Any, flags: list[int]) -> File:
         return File(self.disk, name, flags)
@@ -133,12 +133,14 @@ async def test_a_full_disk_is_told_apart_and_passes(tmp_path: Path, disk: Disk) 
         assert (await store.tape.verify()).broken is None
 
 
+# A fault in the last clean-up of a connection has no caller to go to: the driver reports it as unraisable.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.soak("tape")
 @pytest.mark.parametrize("kind", ["sync", "write", "full"])
 async def test_a_fault_at_any_call_of_a_run_loses_nothing_that_was_acknowledged(
     tmp_path: Path, disk: Disk, kind: str
 ) -> None:
-    steps = soak.count(6000)
+    steps = soak.count(4000)
     for number in range(1, steps + 1):
         place = tmp_path / f"{kind}{number}"
         done: list[int] = []
@@ -200,13 +202,17 @@ async def test_a_blob_whose_file_cannot_be_written_is_refused_and_leaves_nothing
 
 async def test_short_writes_of_a_blob_are_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     true = os.write
-    monkeypatch.setattr(os, "write", lambda file, data: true(file, bytes(data[:7777])))
+
+    def short(file: int, data: bytes) -> int:
+        return true(file, bytes(data[:7777]))
+
+    monkeypatch.setattr(os, "write", short)
     async with at(tmp_path / "store") as store:
         data = os.urandom(100_000)
         assert await store.blobs.get(await store.blobs.put(data)) == data
 
 
-def test_a_blob_is_flushed_before_it_is_named_and_its_directory_after(
+def test_a_blob_and_its_name_are_flushed_before_it_takes_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
@@ -228,10 +234,10 @@ def test_a_blob_is_flushed_before_it_is_named_and_its_directory_after(
     for name in ("write", "fsync", "rename"):
         noted(name)
     shelf.put(b"1" * 50_000)
-    first, steps[:] = list(steps), []
+    first = steps.copy()
+    steps.clear()
     shelf.put(b"1" * 50_000)
     shelf.close()
     os.close(folder)
-    assert [step for step in first if step != "fsync directory"] == ["write file", "fsync file", "rename"]
-    assert first[-1] == "fsync directory"
+    assert first == ["write file", "fsync file", "fsync directory", "rename"]
     assert steps == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import COMMAND, tape, toolcrib
+from commandline import COMMAND, fresh, tape, toolcrib
 from conftest import Workspace
 
 LATER = (
@@ -34,7 +34,7 @@ def test_help_and_version_take_less_than_300_ms_of_the_processor(tmp_path: Path,
     spent: list[float] = []
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = toolcrib(*words, at=tmp_path)
+        done = fresh(*words, at=tmp_path)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         assert "toolcrib" in done.out
@@ -44,7 +44,7 @@ def test_help_and_version_take_less_than_300_ms_of_the_processor(tmp_path: Path,
 @pytest.mark.promise("P-cli-exit")
 def test_a_call_prints_what_a_model_reads_and_exits_0(workspace: Workspace) -> None:
     workspace.write("a.txt", "one\ntwo\n")
-    done = toolcrib("call", "read_file", "path=a.txt", "limit=1", at=workspace.ws)
+    done = fresh("call", "read_file", "path=a.txt", "limit=1", at=workspace.ws)
     assert done.out.splitlines()[1:2] == ["1\tone"]
     assert "truncated" in done.out
     closed = tape(workspace.ws)[-1]

@@ -66,14 +66,16 @@ def test_an_altered_tape_is_found_by_verify_and_doctor(workspace: Workspace, sta
     toolcrib("call", "list_dir", at=workspace.ws)
     (database,) = (state / "state" / "toolcrib" / "workspaces").glob("*/store.db")
     with sqlite3.connect(database) as link:
+        (guard,) = link.execute("SELECT sql FROM sqlite_master WHERE name = 'entries_are_not_changed'").fetchone()
         link.execute("DROP TRIGGER entries_are_not_changed")
-        link.execute("UPDATE entries SET data = replace(data, 'list_dir', 'grep') WHERE seq = 1")
+        link.execute("UPDATE entries SET data = replace(data, 'allow', 'deny') WHERE seq = 2")
+        link.execute(guard)
     link.close()
-    shown = toolcrib("tape", "--verify", at=workspace.ws, code=None)
-    assert shown.code in {1, 78}
-    assert "1" in shown.out + shown.err
+    shown = toolcrib("tape", "--verify", at=workspace.ws, code=1)
+    assert shown.out.startswith("broken at entry 2: ")
+    assert toolcrib("tape", "--verify", "--json", at=workspace.ws, code=1).json["broken"] == 2
     checked = toolcrib("doctor", at=workspace.ws, code=1)
-    assert "fail" in checked.out
+    assert "fail tape: " in checked.out
 
 
 @pytest.mark.promise("P-policy-explain")

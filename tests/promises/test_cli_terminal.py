@@ -4,13 +4,11 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 
 import pytest
 
-from commandline import COMMAND, STEER, at_terminal, tape, terminal, toolcrib
+from commandline import STEER, start, tape, terminal, toolcrib
 from conftest import Workspace
 
 EVIL = "\x1b]52;c;aGFjaw==\x07\x1b]8;;http://x\x1b\\\x9b2Jtop\u202eKO\u2066\U000e0041\u200bend"
@@ -113,7 +111,7 @@ def test_an_interrupted_call_is_closed_as_cancelled(workspace: Workspace, end: s
     with terminal(*write(), at=workspace.ws) as shown:
         shown.expect("Allow?")
         if isinstance(end, signal.Signals):
-            shown.process.send_signal(end)
+            os.kill(shown.run.pid, end)
         else:
             shown.press(b"\x03")
         assert shown.ended() == code
@@ -165,17 +163,15 @@ def test_watching_makes_a_call_wait_and_go_on(workspace: Workspace) -> None:
     with terminal("approve", "--watch", at=workspace.ws) as shown:
         shown.expect("watching")
         shown.expect("Ctrl-C ends it")
-        with subprocess.Popen(
-            [*COMMAND, *write()], cwd=workspace.ws, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-        ) as caller:
-            shown.expect("type this code when asked: ")
-            code = shown.expect("Allow?").split()[0]
-            assert caller.poll() is None
-            shown.type("y")
-            shown.expect("Code:")
-            shown.type(code)
-            shown.expect("approved once")
-            assert caller.wait(timeout=15) == 0
+        caller = start(*write(), at=workspace.ws)
+        shown.expect("type this code when asked: ")
+        code = shown.expect("Allow?").split()[0]
+        assert caller.run.is_running()
+        shown.type("y")
+        shown.expect("Code:")
+        shown.type(code)
+        shown.expect("approved once")
+        caller.done()
         shown.press(b"\x03")
         assert shown.ended() == 130
     assert workspace.read("a.txt") == b"hello\n"
@@ -213,7 +209,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
     "names": ("call", "glob", "pattern=evil*"),
     "hits": ("call", "grep", "pattern=end"),
     "refusals": ("call", "read_file", f"path={EVIL}"),
-    "usage": ("call", "read_file", EVIL),
+    "usage": ("call", "read_file", EVIL.replace("=", "")),
     "approval": ("approve", "WAITING"),
     "approvals": ("approve",),
     "tape": ("tape",),
@@ -255,8 +251,7 @@ CONTROLS = "\x1b\x07\x9b"
 def test_the_same_bytes_do_reach_a_terminal_that_does_not_escape(workspace: Workspace) -> None:
     """The positive control of the test above."""
     workspace.write("evil.txt", EVIL + "\n")
-    naive = [sys.executable, "-c", "print(open('evil.txt', encoding='utf-8').read())"]
-    with at_terminal(naive, at=workspace.ws) as shown:
+    with terminal("cat", "evil.txt", at=workspace.ws) as shown:
         shown.ended()
         with pytest.raises(AssertionError):
             neutral(shown.raw)

@@ -27,3 +27,8 @@ def test_every_package_stands_on_a_rung() -> None:
     named = {name.strip(" ()") for layer in layers for name in layer.split("|")}
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert packages - named == set()
+
+
+def test_every_folder_of_the_program_is_a_package() -> None:
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    assert [str(folder.relative_to(PACKAGE)) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []

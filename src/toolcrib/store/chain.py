@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii
 from typing import Any, cast
 
 from toolcrib.terms.digest import canonical
@@ -19,7 +20,6 @@ BODY = "$body"
 """The key that stands for a value kept beside the chain: `{"$body": digest, "size": bytes}`."""
 
 _MARK = '"$body"'
-_plain = json.JSONEncoder(ensure_ascii=True).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def encode(entry: Entry) -> Coded:
 
 def link_hash(previous: bytes, seq: int, at: float, stage: str, call_id: str, data: str) -> bytes:
     """Return the SHA-256 over the canonical JSON of the six, `data` being canonical JSON already."""
-    text = f'["{previous.hex()}",{seq},{at!r},"{stage}",{_plain(call_id)},{data}]'
+    text = f'["{previous.hex()}",{seq},{at!r},"{stage}",{encode_basestring_ascii(call_id)},{data}]'
     return sha256(text.encode("ascii")).digest()
 
 

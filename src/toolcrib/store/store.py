@@ -159,7 +159,7 @@ class _Base:
         self.shelf = Shelf(self.folder, self.owners.me, writable=writable)
         self._handles.callback(self.shelf.close)
         if writable:
-            self.shelf.sweep(self.owners.is_dead)
+            self.shelf.settle(self.owners.is_dead)
 
     def reader(self) -> Link:
         """Return a new connection that only reads."""

@@ -11,6 +11,10 @@ CITE = 12
 """Fewest hex characters that cite a digest."""
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+"""Made once: making the encoder costs more than most values do."""
+
+
 def of_bytes(data: bytes | bytearray | memoryview) -> str:
     """Return the SHA-256 of `data` as 64 lower-case hex characters."""
     return hashlib.sha256(data).hexdigest()
@@ -18,7 +22,7 @@ def of_bytes(data: bytes | bytearray | memoryview) -> str:
 
 def canonical(value: Json) -> bytes:
     """Return the one byte form of `value`: sorted keys, no blanks, ASCII escapes, so lone surrogates survive."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode("ascii")
+    return _encode(value).encode("ascii")
 
 
 def of_json(value: Json) -> str:

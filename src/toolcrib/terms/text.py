@@ -95,7 +95,7 @@ def with_ending(text: str, ending: Ending) -> str:
 
 def split_lines(text: str) -> list[str]:
     r"""Split as an editor does: breaks are `\n`, `\r\n` and `\r`; a last break ends the last line."""
-    lines = LINE_BREAK.split(text)
+    lines = LINE_BREAK.split(text) if "\r" in text else text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
     return lines

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anyio import to_thread
+from pydantic import ConfigDict
 
 from toolcrib.ports.files import Files, Loaded
 from toolcrib.terms.digest import cites
@@ -63,7 +64,13 @@ class Amendment:
         return of_spans(self.path, self.decoded.text, self.spans, ending=self.decoded.ending, most=most)
 
 
-class NearestText(Payload):
+class _Rare(Payload):
+    """A payload of a refusal: built when one is first made, so that no start waits for it."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class NearestText(_Rare):
     """The payload of `file.no_match`: which edit, and the lines of the file most like what it looks for."""
 
     edit: int
@@ -77,7 +84,7 @@ class NearestText(Payload):
         return "\n".join(f"{number:>{width}}\t{line}" for number, line in enumerate(self.lines, self.first_line or 1))
 
 
-class Occurrences(Payload):
+class Occurrences(_Rare):
     """The payload of `file.ambiguous`: which edit, how often its text occurs, and the first lines it occurs on."""
 
     edit: int
@@ -89,7 +96,7 @@ class Occurrences(Payload):
         return f"edit {self.edit}: {counted(self.count, 'occurrence')}, on lines {', '.join(map(str, self.lines))}"
 
 
-class Side(Payload):
+class Side(_Rare):
     """One edit of a three-way view: what it expected, what is there now, what it wanted."""
 
     edit: int
@@ -107,7 +114,7 @@ class Side(Payload):
         )
 
 
-class ThreeWay(Payload):
+class ThreeWay(_Rare):
     """The payload of `file.stale`: the digest cited, the digest now, and each edit from its three sides."""
 
     path: str

@@ -1,6 +1,7 @@
 """Text that any reader can take: valid Unicode without NUL, bounded, with what was changed or cut said in place."""
 
 import re
+from collections.abc import Sequence
 
 from toolcrib.terms.digest import CITE
 
@@ -15,6 +16,12 @@ def printable(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return _UNFIT.sub(_escape, text)
+
+
+def printable_lines(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return `printable` of every line."""
+    whole = "\n".join(lines)
+    return tuple(lines) if whole.isascii() and "\0" not in whole else tuple(map(printable, lines))
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from toolcrib.terms.outcome import Bounds, Evidence
 from toolcrib.terms.payload import Answer, Payload
 from toolcrib.terms.settings import FileSettings
 from toolcrib.terms.text import Encoding, Ending, decode
-from toolcrib.tools.plain import counted, printable, short
+from toolcrib.tools.plain import counted, printable, printable_lines, short
 
 
 class MediaContent(Payload):
@@ -54,13 +54,13 @@ class FileRead(Payload):
         """Return a heading, then each line behind its right-aligned number and a tab."""
         if self.media is not None:
             return f"{self.path}: {self.media.text()}; digest {short(self.digest)}"
-        cut = {each.line: each.characters for each in self.clipped}
         last = self.first_line + len(self.lines) - 1
         width = max(len(str(self.first_line)), len(str(last)))
-        shown = [self._heading(last)]
-        for number, line in enumerate(self.lines, self.first_line):
-            mark = f"[... clipped, {cut[number]:,} characters in all]" if number in cut else ""
-            shown.append(f"{number:>{width}}\t{line}{mark}")
+        numbers = range(self.first_line, last + 1)
+        rows = [f"{str(number).rjust(width)}\t{line}" for number, line in zip(numbers, self.lines, strict=True)]
+        for each in self.clipped:
+            rows[each.line - self.first_line] += f"[... clipped, {each.characters:,} characters in all]"
+        shown = [self._heading(last), *rows]
         if self.next_offset is not None:
             rest = "more lines follow" if self.total_lines is None else counted(self.total_lines - last, "more line")
             shown.append(f"[{rest}; continue with offset={self.next_offset}]")
@@ -88,7 +88,7 @@ def lines_of(window: Window) -> Answer[FileRead]:
     payload = FileRead(
         path=window.place.path,
         first_line=window.first,
-        lines=tuple(map(printable, window.lines)),
+        lines=printable_lines(window.lines),
         total_lines=window.total_lines,
         digest=window.digest,
         encoding=window.encoding,

@@ -1,7 +1,9 @@
 """One list, two projections: what is shown is what can be called, and each tool that is not says why."""
 
+import itertools
 import random
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -11,6 +13,7 @@ from toolcrib.catalog.naming import ClashError
 from toolcrib.catalog.order import REST
 from toolcrib.catalog.wire import render
 from toolcrib.terms.descriptor import Descriptor
+from toolcrib.terms.effects import ApprovalPolicy, EffectClass
 from toolcrib.terms.errors import ConfigError
 from toolcrib.terms.tool import Tool
 from toolcrib.tools import tools
@@ -29,7 +32,6 @@ def states(catalog: Catalog) -> dict[str, tuple[str, str]]:
     return {entry.name: (entry.state, entry.why) for entry in catalog.entries}
 
 
-@pytest.mark.promise("P-catalog-pure")
 @pytest.mark.seed("S-catalog-pure")
 def test_the_same_declarations_give_the_same_bytes_whatever_their_order() -> None:
     first = Catalog.build(ALL)
@@ -119,7 +121,6 @@ def test_a_tool_that_rules_deny_is_hidden_but_found_so_that_judging_names_the_ru
     assert isinstance(catalog.find("deploy"), Entry)
 
 
-@pytest.mark.promise("P-catalog-profile")
 @pytest.mark.seed("S-catalog-profile")
 def test_a_profile_takes_away_by_canonical_or_shown_name_and_never_adds() -> None:
     catalog = Catalog.build(tools())
@@ -136,7 +137,6 @@ def test_a_profile_takes_away_by_canonical_or_shown_name_and_never_adds() -> Non
 
 
 @pytest.mark.seed("S-package-IsReadOnly")
-@pytest.mark.promise("P-catalog-once")
 def test_only_a_built_in_of_kind_read_is_read_only() -> None:
     catalog = Catalog.build([*ALL, custom("b", "peek"), served("files", "look"), declared("plan", kind="meta")])
     assert [entry.name for entry in catalog.entries if catalog.is_read_only(entry.name)] == ["read_file"]
@@ -164,7 +164,6 @@ def test_two_tools_that_meet_stop_the_build() -> None:
         Catalog.build([custom("a", "x-y"), custom("b", "x_y")])
 
 
-@pytest.mark.promise("P-catalog-digest")
 @pytest.mark.seed("S-catalog-digest")
 @pytest.mark.parametrize(
     "changed",
@@ -189,7 +188,6 @@ def test_a_new_description_keeps_the_digest_and_changes_the_text_digest() -> Non
     assert Catalog.build([one]).digest != Catalog.build([other]).digest
 
 
-@pytest.mark.promise("P-catalog-undeclared")
 @pytest.mark.seed("S-catalog-undeclared")
 def test_an_undeclared_effect_is_irreversible() -> None:
     async_tool = declared("x").descriptor
@@ -201,10 +199,18 @@ def test_an_undeclared_effect_is_irreversible() -> None:
     )
 
 
-@pytest.mark.promise("P-catalog-summary")
 @pytest.mark.seed("S-package-ToolMetadata")
 @pytest.mark.seed("S-package-MetadataProvider")
 def test_every_tool_has_a_summary_written_or_the_first_sentence() -> None:
     assert declared("x").descriptor.summary == "Does x."
     assert declared("x", summary="By hand").descriptor.summary == "By hand"
     assert all(entry.descriptor.summary.strip() for entry in Catalog.build(tools()).entries)
+
+
+@pytest.mark.seed("S-catalog-two-words")
+def test_approval_and_effect_are_two_words_with_every_pairing() -> None:
+    assert get_args(ApprovalPolicy) == ("required", "never")
+    assert get_args(EffectClass) == ("read", "idempotent-write", "reversible", "irreversible")
+    for approval, effect in itertools.product(get_args(ApprovalPolicy), get_args(EffectClass)):
+        (entry,) = Catalog.build([declared("x", kind="meta", approval=approval, effect=effect)]).entries
+        assert (entry.descriptor.approval, entry.descriptor.effect) == (approval, effect)

@@ -81,7 +81,6 @@ def test_every_schema_is_one_and_flat_enough_for_every_provider(spoken: str) -> 
         assert set(item.schema.get("required", ())) <= set(item.schema["properties"])
 
 
-@pytest.mark.promise("P-catalog-dialects")
 def test_each_dialect_shows_exactly_the_names_of_its_system() -> None:
     names = {spoken: set(CATALOG.view(dialect=spoken).names) for spoken in DIALECTS}
     every = {"read_file", "list_dir", "write_file", "edit_file", "glob", "grep", "fff_search", "artifact_read"}

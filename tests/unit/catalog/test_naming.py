@@ -14,7 +14,6 @@ from toolcrib.terms.names import BUILTIN, Origin
 ALPHA, BETA = Origin("custom", "alpha"), Origin("pack", "beta")
 
 
-@pytest.mark.promise("P-catalog-names")
 @pytest.mark.seed("S-catalog-names")
 def test_two_origins_with_one_name_are_both_renamed() -> None:
     assert mint([(ALPHA, "search")]) == {(ALPHA, "search"): "search"}

@@ -17,7 +17,6 @@ def test_listed_names_come_in_their_order_and_the_rest_at_the_marker() -> None:
     assert arrange(["grep"], ["write_file", REST, "glob"]) == ("grep",)
 
 
-@pytest.mark.promise("P-catalog-order")
 @pytest.mark.seed("S-package-ToolOrderRest")
 @pytest.mark.seed("S-package-ValidateToolOrder")
 @pytest.mark.seed("S-package-UnknownToolOrderNames")

@@ -14,7 +14,6 @@ CATALOG = Catalog.build(tools())
 PROVIDERS = ("mcp", "openai", "anthropic", "gemini")
 
 
-@pytest.mark.promise("P-catalog-visible")
 @pytest.mark.seed("S-package-Definitions")
 def test_every_form_holds_the_names_of_the_view_in_its_order() -> None:
     view = CATALOG.view(without={"grep"})

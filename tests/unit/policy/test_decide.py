@@ -42,7 +42,6 @@ TABLE: dict[Mode, str] = {
 # Modes ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("P-policy-table")
 @pytest.mark.parametrize("mode", MODE_NAMES)
 def test_each_mode_answers_as_its_table_says(mode: Mode) -> None:
     answers = [
@@ -68,7 +67,6 @@ FOOTPRINTS = (
 )
 
 
-@pytest.mark.promise("P-policy-table")
 @pytest.mark.parametrize("mode", MODE_NAMES)
 @pytest.mark.parametrize("origin", ORIGINS, ids=str)
 def test_every_kind_effect_and_footprint_is_answered_by_the_strictest_column_it_falls_in(
@@ -148,7 +146,6 @@ def test_a_tool_whose_powers_reach_the_network_is_judged_as_that() -> None:
 # Rules ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.promise("P-policy-order")
 @pytest.mark.parametrize(
     ("said", "verdict"),
     [

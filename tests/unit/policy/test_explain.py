@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from toolcrib.policy.decide import Question, settle
 from toolcrib.policy.explain import Explanation, explain, summary
 from toolcrib.policy.parse import Parsed, parse_rules
@@ -30,7 +28,6 @@ def explained(*paths: str, **options: object) -> Explanation:
     return explain(question, settle(question, now=NOW))
 
 
-@pytest.mark.promise("P-policy-explain")
 def test_the_deciding_rule_and_every_other_are_named() -> None:
     told = explained("secrets/a").to_json()
     assert (told["ruling"], told["rule"], told["reason"]) == ("deny", "user rule 1 (c.toml:2)", "no secrets")

@@ -46,7 +46,6 @@ def test_a_grant_never_beats_a_deny_nor_a_mode_that_hides() -> None:
     assert isinstance(ruled(WRITE, writes=(".mcp.json",), grants=standing), Ask)
 
 
-@pytest.mark.promise("P-catalog-digest")
 def test_a_grant_is_bound_to_the_tool_as_it_was() -> None:
     changed: list[Descriptor] = [
         replace(WRITE, effect="reversible"),

@@ -85,7 +85,6 @@ def rule(*lines: str) -> str:
 
 
 @pytest.mark.case("B144", "rules")
-@pytest.mark.promise("P-policy-config")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -132,7 +131,6 @@ def test_a_fault_stops_the_loading_and_is_named_with_its_place(text: str, said: 
     assert said in fault(text)
 
 
-@pytest.mark.promise("P-policy-examples")
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -165,7 +163,6 @@ def test_dotted_keys_are_found() -> None:
     assert fault('policy.mode = "x"\n').startswith("config.toml:1:1: policy.mode")
 
 
-@pytest.mark.promise("P-policy-project")
 def test_a_project_that_is_not_trusted_can_only_tighten_and_what_is_dropped_is_said() -> None:
     text = GOOD.replace("config.toml", "p")
     untrusted = parse_rules(text, source="project", file=".toolcrib/config.toml", trusted=False)

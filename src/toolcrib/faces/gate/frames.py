@@ -67,7 +67,7 @@ def write(message: JSONRPCMessage) -> bytes:
     else:
         body = message.model_dump(by_alias=True, exclude_unset=True)
     try:
-        data = to_json(body)
+        data = to_json(body, inf_nan_mode="strings")
     except ValueError:
         data = _SURROGATE.sub(_mark, _encode(body)).encode()
     if not data.isascii():

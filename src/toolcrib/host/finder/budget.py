@@ -13,14 +13,15 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Budget:
-    """The bounds of one call. `capped` says in words which of them ended the scan."""
+    """The bounds of one call."""
 
     seconds: float
     entries: int
-    capped: str | None = None
     _until: float = field(init=False)
     _seen: int = 0
     _stopped: bool = False
+    _ended: str | None = None
+    _noted: str | None = None
 
     def __post_init__(self) -> None:
         self._until = time.monotonic() + self.seconds
@@ -30,6 +31,11 @@ class Budget:
         """Seconds left; never negative."""
         return max(0.0, self._until - time.monotonic())
 
+    @property
+    def capped(self) -> str | None:
+        """Why the answer is partial, in words; None when it is whole."""
+        return self._ended or self._noted
+
     def stop(self) -> None:
         """End the scan from another thread, because nobody waits for it any more."""
         self._stopped = True
@@ -37,18 +43,18 @@ class Budget:
     def spent(self, entries: int = 0) -> bool:
         """Count `entries` more, and tell whether the scan has to end."""
         self._seen += entries
-        if self.capped is None:
+        if self._ended is None:
             if self._stopped:
-                self.capped = "cancelled"
+                self._ended = "cancelled"
             elif self._seen > self.entries:
-                self.capped = f"stopped after {self.entries} entries"
+                self._ended = f"stopped after {self.entries} entries"
             elif time.monotonic() > self._until:
-                self.capped = f"stopped after {self.seconds:g} s"
-        return self.capped is not None
+                self._ended = f"stopped after {self.seconds:g} s"
+        return self._ended is not None
 
     def note(self, why: str) -> None:
         """Say that the answer is partial for a reason that does not end the scan."""
-        self.capped = self.capped or why
+        self._noted = self._noted or why
 
 
 async def hop(budget: Budget, work: Callable[[], T]) -> T:

@@ -120,7 +120,7 @@ def _alternative(text: str, pattern: str) -> Alternative:
     takes_away = text.startswith("!")
     body = text[takes_away:]
     names = body.split("/")
-    if body.endswith("/") or not body.strip("/"):
+    if body.endswith("/") or all(each in {"", "."} for each in names):
         raise Refusal(
             "find.invalid",
             f"{text[:200]!r} names directories, and only files are found",

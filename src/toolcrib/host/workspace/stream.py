@@ -112,7 +112,7 @@ def stream(handle: int, spot: Spot, view: View) -> Window:
 
 
 def _refuse_binary(head: bytes, spot: Spot, size: int) -> None:
-    """Refuse what is not text by its first bytes. NULs up to their end are let pass: a log may be followed by a hole."""
+    """Refuse what is not text by its first bytes. NULs up to their end pass: a hole may follow a text."""
     wide = encoding_of(head) in {"utf-16-le", "utf-16-be"}
     text = head.rstrip(b"\0")
     if surely_binary(head) or (not wide and (b"\0" in text or (head and not text))):
