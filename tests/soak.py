@@ -3,10 +3,12 @@
 import argparse
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 
 VARIABLE = "TOOLCRIB_SOAK"
 """Set to 1 in the long form."""
@@ -130,6 +132,11 @@ def record(part: str, *, tests: int, passed: int, seconds: float, code: str) -> 
     PAGE.write_text(HEAD + "".join(f"{rows[name]}\n" for name in PARTS if name in rows), encoding="utf-8")
 
 
+def end(number: int, _frame: FrameType | None) -> None:
+    """End the program as the signal asks."""
+    sys.exit(128 + number)
+
+
 def main() -> int:
     """List the parts, or run those named."""
     parser = argparse.ArgumentParser(
@@ -137,6 +144,8 @@ def main() -> int:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}, or all")
     wanted = parser.parse_args().parts
+    # Ending this program ends the tests it runs: `subprocess.run` kills them on the way out.
+    signal.signal(signal.SIGTERM, end)
     unknown = [part for part in wanted if part not in PARTS and part != "all"]
     if unknown:
         print(f"soak: no part is named {', '.join(unknown)}; there are: {', '.join(PARTS)}, all", file=sys.stderr)

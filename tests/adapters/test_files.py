@@ -3,6 +3,7 @@
 import os
 import socket
 import stat
+import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -355,7 +356,17 @@ async def test_removing_takes_the_file_and_only_the_empty_directories_named(
 
 
 PROTECTED = [
-    *(".git/config", ".git//config", "./.git/config", ".git/./hooks/x", "sub/../.git/config", "sub/.git/x", ".git"),
+    *(
+        ".git/hooks/pre-commit",
+        ".git/info/attributes",
+        ".git/config",
+        ".git//config",
+        "./.git/config",
+        ".git/./hooks/x",
+        "sub/../.git/config",
+        "sub/.git/x",
+        ".git",
+    ),
     *(
         ".GIT/config",
         ".git./config",
@@ -369,6 +380,7 @@ PROTECTED = [
 ]
 
 
+@pytest.mark.case("B123", "files")
 @pytest.mark.parametrize("path", PROTECTED)
 async def test_a_protected_path_is_never_written_by_any_spelling(workspace: Workspace, way: Way, path: str) -> None:
     workspace.write(".git/config", "old")
@@ -390,6 +402,17 @@ async def test_a_protected_path_is_never_written_by_any_spelling(workspace: Work
     }
 
 
+@pytest.mark.case("B143")
+def test_protected_names_hold_in_any_case_and_look_alikes_stay_free(workspace: Workspace) -> None:
+    with membrane(workspace.ws, protected=(".env", "id_rsa", ".ssh/")) as crib:
+        for path in (".ENV", ".Git/config", "ID_RSA", ".SSH/config", "deep/.Env", "deep/Id_Rsa"):
+            assert crib.protects(path)
+        for path in (".GITIGNORE", ".env.example", "id_rsa.pub", "ssh/config", "git", ".envs/x", "my.env"):
+            assert not crib.protects(path)
+            crib.put(scope(path), Put(path=path, data=b"", expect=None))
+
+
+@pytest.mark.case("B123", "files")
 async def test_a_path_that_only_looks_like_a_protected_one_is_written(workspace: Workspace, crib: Membrane) -> None:
     for path in (".github/x", ".gitignore", "git/x", "a.git/x", ".toolcribs"):
         await files(crib, path).write(path, b"x", expect=None)
@@ -614,6 +637,32 @@ def test_a_user_who_is_not_root_is_told_what_the_system_does_not_permit(workspac
     assert os.stat(workspace.ws / made.place.path).st_uid == 12345
     assert {workspace.read(path) for path in ("theirs", "closed/f", "sealed/f")} == {b"old"}
     assert sorted(os.listdir(workspace.ws)) == ["closed", "mine", "new", "sealed", "shut", "theirs"]
+
+
+@pytest.mark.case("B122", "files")
+async def test_editing_makes_no_repository_wherever_the_workspace_lies(workspace: Workspace, way: Way) -> None:
+    def git(*arguments: str) -> str:
+        plain = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(workspace.base)}
+        done = await_process(["git", *arguments], cwd=workspace.ws / "sub", env=plain)
+        return done.strip()
+
+    for name in ("sub/a", "one/f", "two/f"):
+        workspace.write(name, "old")
+    for repository in ("", "one", "two"):
+        await anyio.to_thread.run_sync(git, "init", "-q", str(workspace.ws / repository))
+    top = await anyio.to_thread.run_sync(git, "rev-parse", "--show-toplevel")
+    async with opened(workspace.ws / "sub", way) as inner, opened(workspace.ws, way) as outer:
+        await files(inner, "a", "n").write("a", b"new", expect=of_bytes(b"old"))
+        await files(inner, "n").write("n", b"new", expect=None)
+        for path in ("one/f", "two/f"):
+            await files(outer, path).write(path, b"new", expect=of_bytes(b"old"))
+    assert await anyio.to_thread.run_sync(git, "rev-parse", "--show-toplevel") == top == str(workspace.ws)
+    found = sorted(str(path.relative_to(workspace.ws)) for path in workspace.ws.rglob(".git"))
+    assert found == [".git", "one/.git", "two/.git"]
+
+
+def await_process(arguments: list[str], *, cwd: Path, env: dict[str, str]) -> str:
+    return subprocess.run(arguments, cwd=cwd, env=env, check=True, capture_output=True, text=True).stdout
 
 
 async def test_parents_that_two_writes_need_are_made_once_and_both_land(workspace: Workspace, crib: Membrane) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import soak
 from beneath import membrane, scope
 from toolcrib.ports.files import Files
 from toolcrib.ports.scope import Scope
@@ -181,6 +182,8 @@ WRITES = frozenset(
 )
 
 
+@pytest.mark.soak("fuzz")
+@settings(max_examples=soak.count(8000))
 @given(st.lists(operations(), min_size=1, max_size=8), st.booleans())
 def test_every_answer_is_the_membranes(steps: list[tuple[str, Operation]], hidden: bool) -> None:
     limits = Scope(

@@ -362,6 +362,39 @@ async def test_names_that_a_shell_would_run_are_only_names(rig: Rig, monkeypatch
     assert [path.name for path in rig.place.base.rglob("pwned*")] == []
 
 
+@pytest.mark.case("B126", "files")
+@pytest.mark.parametrize("removed", [False, True])
+async def test_links_planted_since_lead_a_write_and_a_rewind_nowhere_outside(rig: Rig, removed: bool) -> None:
+    rig.place.write("d/f", "0")
+    (rig.place.out / "f").write_text("1")
+    call = await (rig.remove("d/f") if removed else rig.write("d/f", "1"))
+    plan = await rig.snapshots.plan(call)
+    os.rename(rig.place.ws / "d", rig.place.ws / "moved")
+    os.symlink("../out", rig.place.ws / "d")
+    before = rig.place.tree()
+    for path in ("d/f", "d/new"):
+        with refusing("file.outside"):
+            await files(rig.membrane, path).write(path, b"x", expect=None)
+    with refusing("snapshot.conflict", "file.outside"):
+        await rig.snapshots.restore(plan)
+    with refusing("checkpoint.failed"):
+        await rig.snapshots.hold(mint_id(), ["d/f"])
+    assert rig.place.tree() == before
+    assert (rig.place.ws / "d").is_symlink()
+
+
+async def test_what_changed_is_said_when_a_directory_became_a_file(rig: Rig) -> None:
+    rig.place.write("d/f", "0")
+    rig.place.write("e", "0")
+    held = await rig.snapshots.hold(mint_id(), ["d/f", "e"])
+    (rig.place.ws / "d" / "f").unlink()
+    (rig.place.ws / "d").rmdir()
+    rig.place.write("d", "a file")
+    rig.place.write("e", "1")
+    changed = await rig.snapshots.changes(held)
+    assert [(each.path, each.after) for each in changed] == [("d/f", None), ("e", of_bytes(b"1"))]
+
+
 async def test_checkpoints_of_a_name_that_is_not_text_survive_the_tape(rig: Rig) -> None:
     name = os.fsdecode(b"caf\xe9")
     call = await rig.write(name, "1")

@@ -191,6 +191,58 @@ def test_readers_see_whole_old_or_whole_new_bytes(workspace: Workspace) -> None:
         assert torn(careful, soak.count(10_000)) == 0
 
 
+@pytest.mark.attack("A031")
+@pytest.mark.soak("races")
+def test_two_sessions_editing_one_file_lose_no_acknowledged_edit(workspace: Workspace) -> None:
+    target = workspace.ws / "f"
+    rounds = max(20, soak.count(1_000))
+
+    def both(edit: Callable[[int, str], bool]) -> tuple[list[str], list[str]]:
+        acknowledged: list[str] = []
+        target.write_bytes(b"start\n")
+
+        def session(number: int) -> None:
+            for turn in range(rounds):
+                line = f"{number} {turn}"
+                if edit(number, line):
+                    acknowledged.append(line)
+
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(session, number) for number in range(2)]:
+                each.result()
+        return acknowledged, target.read_text(encoding="utf-8").splitlines()
+
+    def naive(_number: int, line: str) -> bool:
+        old = target.read_bytes()
+        time.sleep(0)
+        target.with_suffix(f".{_number}").write_bytes(old + f"{line}\n".encode())
+        os.replace(target.with_suffix(f".{_number}"), target)
+        return True
+
+    with tiny(workspace.ws, "16m"), membrane(workspace.ws) as one, membrane(workspace.ws) as other:
+        lost = 0
+        for _ in range(20):
+            acknowledged, final = both(naive)
+            lost += len(set(acknowledged) - set(final))
+        assert lost, "void: plain read and replace lost nothing"
+
+        def careful(number: int, line: str) -> bool:
+            crib = (one, other)[number]
+            old = crib.load("f", most=1 << 20)
+            try:
+                crib.put(scope("f"), Put(path="f", data=old.data + f"{line}\n".encode(), expect=old.digest))
+            except Refusal as refusal:
+                assert refusal.name == "file.stale"
+                return False
+            return True
+
+        acknowledged, final = both(careful)
+        assert os.listdir(workspace.ws) == ["f"]
+    assert final == ["start", *sorted(final[1:], key=final.index)]
+    assert set(acknowledged) <= set(final)
+    assert set(final) - {"start"} == set(acknowledged)
+
+
 # --- every site -------------------------------------------------------------------------------------------------
 
 OLD, NEW = b"old text\n" * 50, b"new and longer text\n" * 70

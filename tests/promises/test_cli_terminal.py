@@ -134,7 +134,7 @@ def test_approve_takes_the_code_under_the_diff_and_the_repeat_uses_it_once(works
         shown.type("y")
         shown.expect("Code:")
         shown.type("nope")
-        shown.expect("that is not the code")
+        shown.expect("that is not the code\nCode:")
         shown.type(code.lower())
         shown.expect("approved once")
         assert shown.ended() == 0
@@ -181,9 +181,11 @@ def test_watching_makes_a_call_wait_and_go_on(workspace: Workspace) -> None:
 
 @pytest.mark.promise("P-tape-follow")
 def test_follow_shows_entries_as_they_come(workspace: Workspace) -> None:
+    toolcrib("call", "list_dir", at=workspace.ws)
     with terminal("tape", "--follow", at=workspace.ws) as shown:
-        toolcrib("call", "list_dir", at=workspace.ws)
-        for entry in tape(workspace.ws):
+        shown.expect("closed")
+        toolcrib("call", "glob", "pattern=*", at=workspace.ws)
+        for entry in tape(workspace.ws)[4:]:
             shown.expect(f" {entry['seq']}  ")
             shown.expect(f"{entry['call_id'][-8:]}  {entry['stage']}")
         shown.press(b"\x03")

@@ -31,4 +31,6 @@ def test_every_package_stands_on_a_rung() -> None:
 
 def test_every_folder_of_the_program_is_a_package() -> None:
     folders = {path.parent for path in PACKAGE.rglob("*.py")}
-    assert [str(folder.relative_to(PACKAGE)) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+    assert [
+        str(folder.relative_to(PACKAGE)) for folder in sorted(folders) if not (folder / "__init__.py").exists()
+    ] == []

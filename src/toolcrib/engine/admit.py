@@ -1,5 +1,7 @@
 """Admit: a name to a tool in the caller's view, arguments to its parameters, paths to places. No effect yet."""
 
+from typing import Any
+
 from toolcrib.catalog.entry import Entry, Missing
 from toolcrib.engine.arguments import parse, shape_faults
 from toolcrib.engine.kit import Kit
@@ -32,7 +34,7 @@ async def admit(flight: Flight, kit: Kit, readings: Readings) -> Admitted:
     if isinstance(found, Missing):
         received(flight, kit, kind="tool_call")
         raise Stop(Refusal(found.refusal, found.message, hint=found.hint))
-    flight.tool, flight.canonical, flight.aliases = found.tool, found.name, found.aliases
+    flight.tool, flight.canonical, flight.found = found.tool, found.name, found
     try:
         return await _resolved(flight, found, kit, readings)
     except Refusal as refusal:
@@ -84,7 +86,8 @@ async def resolve(tool: Tool, named: Footprint, kit: Kit) -> tuple[tuple[Place, 
 def received(flight: Flight, kit: Kit, *, kind: JobKind) -> None:
     """Put the receipt of the call on the flight's entries."""
     call = flight.call
-    args, _ = kit.redact.value(dict(call.args)) if not shape_faults(call.args, limits=kit.settings.call) else ({}, 0)
+    told: dict[str, Any] = {} if shape_faults(call.args, limits=kit.settings.call) else dict(call.args)
+    args, _ = kit.redact.value(told)
     flight.received = True
     flight.pending.append(
         TapeEntry(

@@ -1,12 +1,13 @@
 """Finish: caps, spills, redacts, attaches evidence, and closes the job exactly once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.engine.kit import Kit
 from toolcrib.engine.stages import Flight
 from toolcrib.terms.call import Call
-from toolcrib.terms.outcome import Bounds, Change, Evidence, Ok, Outcome, Refused
+from toolcrib.terms.outcome import Bounds, Change, Evidence, Ok, Outcome, Refused, spelled
 from toolcrib.terms.payload import Answer, Payload
 from toolcrib.terms.records import Entry
 from toolcrib.terms.refusals import Happened, Refusal
@@ -35,7 +36,11 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
     outcome = _outcome(flight, ending, body)
     entries = [
         *flight.pending,
-        Entry(stage="closed", call_id=flight.call.id, data={"outcome": outcome.to_json(), "text": outcome.text}),
+        Entry(
+            stage="closed",
+            call_id=flight.call.id,
+            data={"outcome": outcome.to_json(canonical=True), "text": outcome.text},
+        ),
     ]
     flight.pending = []
     try:
@@ -83,11 +88,12 @@ async def _body(flight: Flight, ending: Answer[Payload] | Refusal, changed: tupl
 
 
 def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body) -> Outcome:
-    call = flight.call
+    call, found = flight.call, flight.found
+    spelling: Mapping[str, str] = found.bounds if found is not None else {}
     if isinstance(ending, Refusal):
-        name = flight.aliases.get(ending.name, ending.name)
+        name = found.aliases.get(ending.name, ending.name) if found is not None else ending.name
+        details = found.details.get(ending.name) if found is not None else None
         happened: Happened = "yes" if body.evidence.changed else ending.happened
-        text = refusal_text(name, ending.message, ending.hint, happened, body)
         return Refused(
             tool=call.tool[:200],
             call_id=call.id,
@@ -95,12 +101,13 @@ def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body) -> O
             message=ending.message,
             hint=ending.hint,
             happened=happened,
-            payload=body.payload,
+            payload={**(body.payload or {}), **details} if details else body.payload,
             bounds=body.bounds,
             evidence=body.evidence,
-            text=text,
+            text=refusal_text(name, ending.message, ending.hint, happened, body, spelling),
+            spelling=spelling,
         )
-    text = "\n".join(part for part in (body.text, bounds_text(body.bounds)) if part)
+    text = "\n".join(part for part in (body.text, bounds_text(body.bounds, spelling)) if part)
     return Ok(
         tool=call.tool,
         call_id=call.id,
@@ -108,23 +115,26 @@ def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body) -> O
         bounds=body.bounds,
         evidence=body.evidence,
         text=text,
+        spelling=spelling,
     )
 
 
-def refusal_text(name: str, message: str, hint: str, happened: Happened, body: Body) -> str:
+def refusal_text(
+    name: str, message: str, hint: str, happened: Happened, body: Body, spelling: Mapping[str, str]
+) -> str:
     """Return what a model reads of a refusal: name, message, hint, whether it happened, and what was read."""
     lines = [f"refused {name}: {message}"]
     if hint:
         lines.append(f"next: {hint}")
     if happened != "no":
         lines.append(f"the effect {'took place' if happened == 'yes' else 'may have taken place'}")
-    lines.extend(part for part in (body.text, bounds_text(body.bounds)) if part)
+    lines.extend(part for part in (body.text, bounds_text(body.bounds, spelling)) if part)
     return "\n".join(lines)
 
 
-def bounds_text(bounds: Bounds) -> str:
+def bounds_text(bounds: Bounds, spelling: Mapping[str, str]) -> str:
     """Return the bounds that were hit as one line, or nothing."""
-    said = bounds.to_json()
+    said = spelled(bounds, spelling)
     return f"[bounds: {', '.join(f'{key}={value}' for key, value in said.items())}]" if said else ""
 
 
@@ -142,5 +152,5 @@ def _untaped(call: Call, refusal: Refusal, changed: tuple[Change, ...]) -> Outco
         hint=refusal.hint,
         happened=happened,
         evidence=evidence,
-        text=refusal_text(refusal.name, message, refusal.hint, happened, body),
+        text=refusal_text(refusal.name, message, refusal.hint, happened, body, {}),
     )

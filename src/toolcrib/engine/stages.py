@@ -6,12 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from toolcrib.catalog.entry import Entry
 from toolcrib.policy.rules import Ruling
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.call import Call
 from toolcrib.terms.facts import Facts
 from toolcrib.terms.footprint import Footprint
-from toolcrib.terms.records import Checkpoint, Entry
+from toolcrib.terms.records import Checkpoint
+from toolcrib.terms.records import Entry as TapeEntry
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.tool import Previewed, Tool
 
@@ -31,12 +33,13 @@ class Flight:
     call: Call
     tool: Tool | None = None
     canonical: str = ""
-    pending: list[Entry] = field(default_factory=list[Entry])
+    pending: list[TapeEntry] = field(default_factory=list[TapeEntry])
     received: bool = False
     started: bool = False
     closing: bool = False
     checkpoint: Checkpoint | None = None
-    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    found: Entry | None = None
+    """What the caller's name meant: the tool, and how the caller's dialect spells refusals and bounds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ _FLAGS: dict[Mode, int] = {
 }
 _DISTRUST = (
     f"PRAGMA page_size = {PAGE}",
+    "PRAGMA auto_vacuum = NONE",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",

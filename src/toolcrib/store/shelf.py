@@ -92,7 +92,7 @@ class Shelf:
             ) from error
 
     def settle(self, is_dead: Callable[[str], bool]) -> int:
-        """Put what dead owners left aside in its place where it is whole, remove the rest; return how many there were."""
+        """Put what dead owners left aside in its place where it is whole, remove the rest; return how many it was."""
         names = [entry.name for entry in os.scandir(self._aside)]
         left = [name for name in names if is_dead(name.partition("-")[0])]
         for name in left:

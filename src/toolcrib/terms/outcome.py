@@ -74,6 +74,11 @@ class Evidence:
         return found
 
 
+def spelled(bounds: Bounds, spelling: Mapping[str, str]) -> Fields:
+    """Return the bounds that were hit, by the names that a dialect gives them."""
+    return {spelling.get(name, name): value for name, value in bounds.to_json().items()}
+
+
 def _set_fields(value: "Bounds | Evidence") -> Fields:
     found: Fields = {}
     for each in fields(value):
@@ -95,16 +100,18 @@ class Ok:
     evidence: Evidence = field(default_factory=Evidence)
     text: str = ""
     """What a model reads; the same as `str(outcome)`."""
+    spelling: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names of bounds that the caller's dialect spells differently."""
     kind: Literal["ok"] = "ok"
 
-    def to_json(self) -> Fields:
-        """Return the wire form."""
+    def to_json(self, *, canonical: bool = False) -> Fields:
+        """Return the wire form; `canonical` leaves out the dialect's spelling, as the tape does."""
         return {
             "kind": self.kind,
             "tool": self.tool,
             "call_id": self.call_id,
             "payload": self.payload,
-            "bounds": self.bounds.to_json(),
+            "bounds": self.bounds.to_json() if canonical else spelled(self.bounds, self.spelling),
             "evidence": self.evidence.to_json(),
         }
 
@@ -126,10 +133,11 @@ class Refused:
     bounds: Bounds = field(default_factory=Bounds)
     evidence: Evidence = field(default_factory=Evidence)
     text: str = ""
+    spelling: Mapping[str, str] = field(default_factory=dict[str, str])
     kind: Literal["refused"] = "refused"
 
-    def to_json(self) -> Fields:
-        """Return the wire form."""
+    def to_json(self, *, canonical: bool = False) -> Fields:
+        """Return the wire form; `canonical` leaves out the dialect's spelling, as the tape does."""
         return {
             "kind": self.kind,
             "tool": self.tool,
@@ -139,7 +147,7 @@ class Refused:
             "hint": self.hint,
             "happened": self.happened,
             "payload": self.payload,
-            "bounds": self.bounds.to_json(),
+            "bounds": self.bounds.to_json() if canonical else spelled(self.bounds, self.spelling),
             "evidence": self.evidence.to_json(),
         }
 

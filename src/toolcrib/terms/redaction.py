@@ -249,7 +249,7 @@ def _strings(value: Json) -> list[str]:
         if isinstance(each, str):
             found.append(each)
         elif isinstance(each, Mapping):
-            for key, held in reversed(each.items()):
+            for key, held in reversed(list(each.items())):
                 stack += (held, key)
         elif isinstance(each, Sequence):
             stack.extend(reversed(each))

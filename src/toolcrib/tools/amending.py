@@ -29,7 +29,10 @@ SIDES = 5
 """Edits shown in a three-way view."""
 
 ASIDE = 64 << 10
-"""Characters above which a search for the nearest text leaves the event loop."""
+"""Characters above which long searches leave the event loop."""
+
+MANY = 500
+"""Places from which on their diff is made beside the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +62,13 @@ class Amendment:
         """The canonical path."""
         return self.before.place.path
 
-    def diff(self, most: int = MOST) -> Diff:
+    async def diff(self, most: int = MOST) -> Diff:
         """Return the diff, of at most `most` characters."""
+        if len(self.spans) < MANY:
+            return self._diff(most)
+        return await to_thread.run_sync(self._diff, most)
+
+    def _diff(self, most: int) -> Diff:
         return of_spans(self.path, self.decoded.text, self.spans, ending=self.decoded.ending, most=most)
 
 
@@ -144,7 +152,7 @@ async def amend(request: Request, files: Files, facts: Facts, *, since: str | No
             "file.binary", f"{request.path!r} is not text ({len(before.data):,} bytes with NUL among the first)"
         )
     decoded = decode(before.data)
-    found = seek(decoded, request.edits)
+    found = await _sought(decoded, request.edits)
     cited = request.digest or facts.cited.get(before.place.path)
     known = facts.place(request.path)
     base = cited or (known.digest if known is not None else None)
@@ -280,6 +288,13 @@ def _at(text: str, sought: Sought) -> Nearest | None:
     first = sought.spans[0]
     start = max(text.rfind("\n", 0, first.start), text.rfind("\r", 0, first.start)) + 1
     return Nearest(line_of(text, first.start), tuple(split_lines(text[start : first.end])))
+
+
+async def _sought(decoded: Decoded, edits: tuple[Edit, ...]) -> tuple[Sought, ...]:
+    """Look for the edits; beside the event loop where there may be many places to find."""
+    if len(decoded.text) < ASIDE or not any(each.every for each in edits):
+        return seek(decoded, edits)
+    return await to_thread.run_sync(seek, decoded, edits)
 
 
 async def _nearest(text: str, wanted: str) -> Nearest | None:

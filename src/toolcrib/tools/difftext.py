@@ -161,13 +161,15 @@ class _Ruler:
 def _groups(ruler: _Ruler, spans: Sequence[Span]) -> Iterator[list[Span]]:
     """Yield the spans that share a piece of the file: those whose lines of context meet."""
     group: list[Span] = []
-    reach = 0
+    line_end = reach = 0
     for span in spans:
-        if group and ruler.start(span.start, back=CONTEXT) > reach:
+        if group and span.start > reach and ruler.start(span.start, back=CONTEXT) > reach:
             yield group
             group = []
         group.append(span)
-        reach = ruler.end(span.end, ahead=CONTEXT)
+        if span.end >= line_end:
+            line_end = ruler.end(span.end)
+            reach = ruler.end(line_end, ahead=CONTEXT - 1)
     if group:
         yield group
 

@@ -92,7 +92,7 @@ def _request(args: EditFile) -> Request:
 
 async def _preview(args: EditFile, files: Files, context: Context) -> Previewed:
     amendment = await amend(_request(args), files, context.facts)
-    diff = amendment.diff(MOST_PREVIEW)
+    diff = await amendment.diff(MOST_PREVIEW)
     notes = ", rebased onto a newer version" if amendment.rebased else ""
     notes += ", not read before" if amendment.unread else ""
     return Previewed(f"update {amendment.path} ({diff}){notes}", diff.text)
@@ -141,12 +141,12 @@ async def edit_file(args: EditFile, files: Files, context: Context) -> Answer[Fi
                 raise
             amendment = await amend(request, files, context.facts, since=amendment.before.digest)
         else:
-            return _answer(amendment, written.after)
+            return await _answer(amendment, written.after)
     raise AssertionError("the last attempt returns or raises")
 
 
-def _answer(amendment: Amendment, after: str) -> Answer[FileEdited]:
-    diff = amendment.diff()
+async def _answer(amendment: Amendment, after: str) -> Answer[FileEdited]:
+    diff = await amendment.diff()
     payload = FileEdited(
         path=amendment.path,
         replacements=tuple(each.count for each in amendment.found),

@@ -167,7 +167,7 @@ class FileWritten(Payload):
 
 async def _preview(args: WriteFile, files: Files, context: Context) -> Previewed:
     change = await _prepared(args, files, context)
-    diff = change.diff(MOST_PREVIEW)
+    diff = await change.diff(MOST_PREVIEW)
     notes = ", not read before" if change.unread else ""
     if change.before is not None and change.binary:
         notes += f", replacing {len(change.before.data):,} bytes that are no text"
@@ -214,7 +214,7 @@ async def write_file(args: WriteFile, files: Files, context: Context) -> Answer[
     if change.same:
         diff, after, directories = Diff("", 0, 0), of_bytes(change.data), ()
     else:
-        diff = change.diff(MOST)
+        diff = await change.diff(MOST)
         after, directories = await _put(args, files, change)
     payload = FileWritten(
         path=change.path,

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from anyio import to_thread
+
 from toolcrib.ports.files import Files, Loaded
 from toolcrib.terms.digest import cites
 from toolcrib.terms.facts import Facts, Place
@@ -11,6 +13,10 @@ from toolcrib.terms.text import Encoding, decode, encode, looks_binary
 from toolcrib.tools.difftext import Diff, of_texts
 from toolcrib.tools.plain import short
 from toolcrib.tools.spans import adopt
+
+
+ASIDE = 64 << 10
+"""Bytes above which a diff is made beside the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +53,13 @@ class Replacement:
         """Whether what would go is no text."""
         return self.before is not None and looks_binary(self.before.data)
 
-    def diff(self, most: int) -> Diff:
+    async def diff(self, most: int) -> Diff:
         """Return the diff to what stands there, of at most `most` characters; all new where that is no text."""
+        if len(self.data) + (len(self.before.data) if self.before else 0) < ASIDE:
+            return self._diff(most)
+        return await to_thread.run_sync(self._diff, most)
+
+    def _diff(self, most: int) -> Diff:
         old = None if self.before is None else "" if self.binary else decode(self.before.data).text
         return of_texts(self.path, old, decode(self.data).text, most=most)
 

@@ -16,6 +16,7 @@ from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.snapshots.snapshots import WorkspaceSnapshots
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.policy.decide import fully_denied
+from toolcrib.policy.parse import check_tools
 from toolcrib.policy.rules import version
 from toolcrib.ports.artifacts import Artifacts
 from toolcrib.ports.ask import Asker
@@ -174,7 +175,7 @@ def _catalog(opened: _Opened, kit: Kit, tools: Sequence[Tool]) -> Callable[[froz
     unavailable = {tool.descriptor.raw_name: why for tool in tools if (why := unwired(tool, kit.powers)) is not None}
 
     def build(disabled: frozenset[str]) -> Catalog:
-        return Catalog.build(
+        catalog = Catalog.build(
             tools,
             order=opened.loaded.settings.order,
             disabled=disabled,
@@ -183,6 +184,8 @@ def _catalog(opened: _Opened, kit: Kit, tools: Sequence[Tool]) -> Callable[[froz
                 descriptor, name=name, rules=policy.rules, mode=policy.mode
             ),
         )
+        check_tools(policy.rules, catalog.named)
+        return catalog
 
     return build
 
@@ -192,8 +195,7 @@ async def _recover(opened: _Opened, kit: Kit) -> None:
     dead = await to_thread.run_sync(opened.store.dead_owners)
 
     async def sweep(call_id: str, paths: Mapping[str, str | None]) -> Sequence[str]:
-        swept = await to_thread.run_sync(partial(opened.workspace.sweep, call_id, list(paths), paths))
-        return [each.path for each in swept if each.found == "kept"]
+        return await to_thread.run_sync(partial(opened.workspace.sweep, call_id, list(paths), paths))
 
     await recover(dead, jobs=kit.jobs, tape=kit.tape, snapshots=kit.snapshots, sweep=sweep)
     for owner in dead:

@@ -130,7 +130,7 @@ class Crib:
         catalog = self.catalog
 
         def is_read(call: Call) -> bool:
-            found = catalog.find(call.tool, dialect=call.dialect, without=call.without)
+            found = catalog.find(call.tool, dialect=call.dialect, without=call.without, args=call.args)
             return isinstance(found, Entry) and catalog.is_read_only(found.name)
 
         return await run_batch(calls, run=self.submit, is_read=is_read, at_once=self.settings.call.reads_at_once)

@@ -1,8 +1,10 @@
 r"""Makes untrusted text harmless and honest in a terminal: what would steer it or hide in it is shown as an escape.
 
-Nothing is dropped. `\n` and `\t` stay; every other character that is not visible becomes its name.
+Nothing is dropped. `\n` and `\t` stay; every other character that is not visible becomes its name, and so does a letter
+that passes for a Latin one inside a Latin word. A long run of blanks, behind which something may hide, becomes its length.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -15,14 +17,25 @@ _UNSEEN = frozenset(
 """Characters that count as printable and yet show nothing: fillers, joiners, the blank pattern, variation selectors."""
 
 
+BLANKS = 120
+"""Longest run of blanks shown as it is."""
+
+_RUN = re.compile(" {%d,}" % (BLANKS + 1))
+_ALIKE = "АВЕЅІЈКМНОРСТУХЬаеѕіјорсухһԁԛԝӏ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανοριυκϲϳ" + "օսհոցզԁ"
+"""Cyrillic, Greek and Armenian letters that look like Latin ones (after the confusables of Unicode TR 39)."""
+
+_MIXED = re.compile(f"(?<=[A-Za-z0-9_])[{_ALIKE}]|[{_ALIKE}](?=[A-Za-z0-9_])|(?<=[A-Za-z])[{_ALIKE}]+(?=[A-Za-z])")
+
+
 def visible(text: str, *, mark: Callable[[str], str] = str, lines: bool = True) -> str:
     r"""Return `text` with controls, escapes, bidirectional and invisible characters written out.
 
     A control becomes `\x1b`, an undecodable byte `\xff`, any other `<U+202E>`. `mark` dresses each such escape;
     with `lines` false `\n` and `\t` are written out too, so that the result is one line.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable() and len(text) <= BLANKS:
         return text
+    text, runs = _RUN.subn(lambda run: f"\0{len(run.group())}\0", text) if "\0" not in text else (text, 0)
     shown: list[str] = []
     marks = 0
     for letter in text:

@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs] - the library ships none; it is typed below
 
-_MEMORY = 32 << 20
+_MEMORY = 8 << 20
 """Bytes that one compiled expression may take, its automata included."""
 
 
@@ -37,11 +37,6 @@ class Expression(Protocol):
 
     def finditer(self, text: bytes) -> Iterator[Hit]:
         """Yield the matches that do not overlap, from left to right."""
-        ...
-
-    @property
-    def programsize(self) -> int:
-        """The number of instructions it was compiled to."""
         ...
 
 

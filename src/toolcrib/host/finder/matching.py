@@ -13,8 +13,6 @@ from toolcrib.ports.find import Query
 from toolcrib.terms.refusals import Refusal
 
 MOST_CHARS = 10_000
-_MOST_PROGRAM = 200_000
-"""Instructions of a compiled expression; each may cost a step for each byte."""
 _MOST_MARKED = 4 << 20
 """Bytes of a file in which a search across lines knows the ends of words beyond ASCII."""
 _LARGE = 256 << 10
@@ -221,12 +219,9 @@ _NO_CHARACTER = {0xDC80 + number: 0xDCFF for number in range(128)}
 
 def _fitted(source: str) -> Expression:
     try:
-        found = compiled(source)
+        return compiled(source)
     except UnfitError as unfit:
         raise _invalid(f"the expression is too large: {unfit}", "Use smaller repetitions, or mode=plain.") from None
-    if found.programsize > _MOST_PROGRAM:
-        raise _invalid("the expression is too large", "Use smaller repetitions, or mode=plain.")
-    return found
 
 
 def _invalid(message: str, hint: str) -> Refusal:

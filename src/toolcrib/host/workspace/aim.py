@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from toolcrib.ports.scope import Scope
 from toolcrib.terms.refusals import Refusal
 
 _TRIES = 8
+_TURN = 0.5  # seconds; a turn of ours lasts as long as hashing one file
 
 
 @dataclass
@@ -44,6 +46,23 @@ class Aim:
         permit(self.base, self.scope, self.asked, name if here == "." else f"{here}/{name}")
         if self.base.guard.holds(self.base.calls, self.base.fd, self.directory, self.status):
             raise protected(self.asked)
+
+    def settled(self) -> bool:
+        """Take the turn of this directory, then tell whether the file is still the one that was checked.
+
+        Turns are among processes of this program only: without them, one session could read what another is about to
+        take back. A lock that someone else keeps is not waited for long, since the proof holds without it.
+        """
+        until = time.monotonic() + _TURN
+        while not self.base.calls.lock(self.directory) and time.monotonic() < until:
+            time.sleep(0.001)
+        if self.status is None:
+            return True
+        try:
+            now = self.base.calls.stat(self.directory, self.leaf)
+        except FileNotFoundError:
+            return False
+        return _print(now) == _print(self.status)
 
     def unmake(self) -> None:
         """Remove the parents that were created, as far as they are still empty."""
@@ -181,6 +200,18 @@ def _descend(found: Aim, name: bytes, made: list[tuple[int, bytes, str]]) -> boo
     calls.release(found.directory)
     found.directory = child
     return True
+
+
+def _print(status: os.stat_result) -> tuple[int, ...]:
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_mode,
+        status.st_uid,
+        status.st_gid,
+    )
 
 
 def _unmake(base: Base, made: list[tuple[int, bytes, str]]) -> None:

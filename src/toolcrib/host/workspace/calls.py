@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import fcntl
 import os
 import platform
 
@@ -63,6 +64,14 @@ class Calls:
     def stat(self, directory: int, name: bytes) -> os.stat_result:
         """Return the status of a name, links not followed."""
         return os.stat(name, dir_fd=directory, follow_symlinks=False)
+
+    def lock(self, handle: int) -> bool:
+        """Try to take the advisory lock of a directory; it is given back when the handle is closed."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
     def release(self, handle: int) -> None:
         """Close a handle that nothing was written through."""

@@ -74,6 +74,8 @@ def _remove(target: Aim, call_id: str, expect: str) -> None:
     name = aside_name(call_id, inode)
     try:
         target.permit()
+        if not target.settled():
+            raise stale(target.asked, "it changed meanwhile")
         calls.settle(target.directory, target.leaf, name)
     except FileNotFoundError:
         raise stale(target.asked, "it was removed meanwhile") from None

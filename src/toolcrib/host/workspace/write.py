@@ -118,6 +118,8 @@ def _commit(target: Aim, staged: Staged, expect: str | None) -> str | None:
     calls = target.base.calls
     try:
         target.permit()
+        if not target.settled():
+            raise stale(target.asked, "it changed while its new content was prepared")
         if expect is None:
             calls.settle(target.directory, staged.name, target.leaf)
             return None
