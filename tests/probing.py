@@ -39,7 +39,8 @@ def probe(name: str, does: Does = echo, **options: Any) -> Tool:
     async def body(args: Word) -> Answer[Said]:
         return Answer(Said(said=await does(args.word)))
 
-    return tool(**{"kind": "effect", "name": name, "description": f"Probe {name}.", **options})(body)
+    whole: dict[str, Any] = {"kind": "effect", "name": name, "description": f"Probe {name}.", **options}
+    return tool(**whole)(body)
 
 
 def marking(ran: list[str], mark: str = "ran") -> Does:

@@ -139,13 +139,14 @@ def grant(clock: Hands, **more: Any) -> Grant:
     return Grant(**{**fields, **more})
 
 
-def child(code: str, *arguments: str) -> "subprocess.Popen[str]":
-    """Start Python on `code` with the package and the tests on its path, stdin and stdout piped."""
+def child(code: str, *arguments: str, quiet: bool = False) -> "subprocess.Popen[str]":
+    """Start Python on `code`, the package and the tests on its path, its input and output piped, errors too if `quiet`."""
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
         env={**os.environ, "PYTHONPATH": path},
         encoding="utf-8",
     )

@@ -661,9 +661,9 @@ async def test_a_search_out_of_time_says_so_and_gives_what_it_found(workspace: W
 
 
 async def test_a_cancelled_search_ends_at_once_and_kills_ripgrep(workspace: Workspace, engine: Engine) -> None:
-    letters = random.Random(1)
+    text = "".join(random.Random(1).choices("ab\n", [50, 50, 1], k=300_000))
     for number in range(20):
-        workspace.write(f"f{number:02}", "".join(letters.choices("ab\n", [50, 50, 1], k=300_000)))
+        workspace.write(f"f{number:02}", text)
     async with searches(workspace.ws, engine, settings=SearchSettings(seconds=60)) as at:
         began = time.monotonic()
         with anyio.move_on_after(0.5) as scope:

@@ -191,6 +191,33 @@ def test_readers_see_whole_old_or_whole_new_bytes(workspace: Workspace) -> None:
         assert torn(careful, soak.count(10_000)) == 0
 
 
+def test_a_path_is_never_answered_by_the_name_of_a_temporary_file(workspace: Workspace) -> None:
+    """A handle taken just before a replacement has, for a moment, the name of the displaced file."""
+    workspace.write("f", "0")
+    seen: set[str] = set()
+    naive: set[str] = set()
+    stop = threading.Event()
+    with tiny(workspace.ws), membrane(workspace.ws) as crib:
+        digest = crib.put(scope("f"), Put(path="f", data=b"0", expect=None)).after
+
+        def look() -> None:
+            while not stop.is_set():
+                seen.add(crib.place("f").path)
+                with suppress(OSError), open(workspace.ws / "f", "rb") as file:
+                    naive.add(os.readlink(f"/proc/self/fd/{file.fileno()}"))
+
+        readers = [threading.Thread(target=look) for _ in range(3)]
+        for each in readers:
+            each.start()
+        for turn in range(1000):
+            digest = crib.put(scope("f"), Put(path="f", data=str(turn).encode(), expect=digest)).after
+        stop.set()
+        for each in readers:
+            each.join()
+    assert len(naive) > 1, "void: no handle was seen under another name"
+    assert seen == {"f"}
+
+
 @pytest.mark.attack("A031")
 @pytest.mark.soak("races")
 def test_two_sessions_editing_one_file_lose_no_acknowledged_edit(workspace: Workspace) -> None:

@@ -131,6 +131,7 @@ def test_a_workspace_that_cannot_be_one_exits_78(workspace: Workspace) -> None:
 
 
 @pytest.mark.promise("P-cli-yes")
+@pytest.mark.promise("P-approval-unattended")
 def test_yes_answers_this_calls_question_once_and_the_tape_says_by_flag(workspace: Workspace) -> None:
     done = toolcrib("call", "write_file", "path=a.txt", "content=x", "--yes", at=workspace.ws)
     assert re.search(r"^call [0-9a-z]{26}$", done.out, re.MULTILINE)
@@ -138,6 +139,8 @@ def test_yes_answers_this_calls_question_once_and_the_tape_says_by_flag(workspac
     assert answered == [{"decision": "once", "by": "flag"}]
     again = toolcrib("call", "write_file", "path=b.txt", "content=x", at=workspace.ws, code=1)
     assert again.err.startswith("refused approval.unattended: ")
+    (waiting,) = toolcrib("approve", "--json", at=workspace.ws).json
+    assert waiting["id"] in again.err
     assert not (workspace.ws / "b.txt").exists()
 
 

@@ -206,6 +206,46 @@ def test_rewind_shows_the_diff_and_asks(workspace: Workspace) -> None:
     assert not (workspace.ws / "a.txt").exists()
 
 
+@pytest.mark.attack("A105")
+def test_a_spoof_is_visible_in_the_view_with_the_length_and_digest_of_the_text(workspace: Workspace) -> None:
+    disguises = {
+        "\x1b[8mhidden\x1b[0m": "\\x1b[8mhidden\\x1b[0m",
+        "right\u202etfel": "right<U+202E>tfel",
+        "zero\u200bwidth": "zero<U+200B>width",
+        " " * 10_000 + "far": "<10,000 blanks>far",
+        "p\u0430ypal": "p<U+0430>ypal",
+    }
+    content = "".join(f"{text}\n" for text in disguises)
+    # The control: shown as they are, all but the length of the run is lost on a person.
+    assert not any(shown in content for shown in disguises.values())
+    with terminal("call", "write_file", "path=a.txt", f"content={content}", at=workspace.ws, width=200) as shown:
+        view = shown.expect("Allow?")
+        neutral(shown.raw)
+        shown.press(b"\x04")
+        shown.ended()
+    assert [line for line in disguises.values() if line not in view] == []
+    assert re.search(r"\([\d,]+ lines, [\d,]+ characters, sha256 [0-9a-f]{12}\)\n", view)
+
+
+@pytest.mark.case("B151", "files")
+@pytest.mark.parametrize("name", ["report\u202etxt.exe", "a\u2066b\u2069.py", "\ufeffx"])
+def test_direction_marks_in_names_are_escapes_in_every_consent_text_and_listing(
+    workspace: Workspace, name: str
+) -> None:
+    shown_as = re.sub("[\u202e\u2066\u2069\ufeff]", lambda found: f"<U+{ord(found.group()):04X}>", name)
+    words = ("call", "write_file", f"path={name}", "content=x")
+    with terminal(*words, at=workspace.ws, width=200) as shown:
+        assert shown_as in shown.expect("Allow?")
+        shown.type("y")
+        assert shown.ended() == 0
+        neutral(shown.raw)
+    for view in (("call", "list_dir"), ("call", "glob", "pattern=*"), ("tape",), ("rewind", "--dry-run")):
+        with terminal(*view, at=workspace.ws, width=400) as shown:
+            assert shown.ended() == 0
+            neutral(shown.raw)
+            assert shown_as in shown.text or "\\u" in shown.text
+
+
 VIEWS: dict[str, tuple[str, ...]] = {
     "contents": ("call", "read_file", "path=evil.txt"),
     "names": ("call", "glob", "pattern=evil*"),

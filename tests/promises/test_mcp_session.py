@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from jsonschema import ValidationError, validate
 from mcp import Client
 
 from conftest import Workspace
@@ -96,6 +97,31 @@ async def test_an_answer_is_the_whole_outcome_as_structured_content_with_a_text_
     assert found["bounds"]["truncated"] is True
     assert told.content[0].model_dump(exclude_none=True) == {"type": "text", "text": str(outcome)}
     assert all(schema is not None for schema in schemas.values())
+
+
+@pytest.mark.promise("P-gate-annotations")
+async def test_refusals_keep_to_the_listed_schema_too(workspace: Workspace) -> None:
+    """The TypeScript client holds the structured content of errors against the schema as well."""
+    workspace.write("a.txt", "a\n")
+    workspace.write("b.bin", b"\0\1\2")
+    calls: dict[str, list[dict[str, Any]]] = {
+        "read_file": [{}, {"path": "none"}, {"path": "b.bin"}, {"path": "../x"}],
+        "edit_file": [{"path": "a.txt", "digest": "0" * 12, "edits": [{"old": "a", "new": "b"}]}],
+        "write_file": [{"path": "a.txt", "content": "x"}, {"path": ".git/config", "content": "x"}],
+        "grep": [{"pattern": "(", "mode": "regex"}],
+        "artifact_read": [{"id": "none"}],
+    }
+    async with lines(served(workspace.ws)) as wire:
+        await wire.open()
+        listed = (await wire.ask("tools/list"))["result"]["tools"]
+        schemas = {tool["name"]: tool["outputSchema"] for tool in listed}
+        for tool, arguments in calls.items():
+            for each in arguments:
+                result = await wire.call(tool, each)
+                assert result["isError"], (tool, each)
+                validate(result["structuredContent"], schemas[tool])
+        with pytest.raises(ValidationError):
+            validate({"kind": "ok"}, schemas["glob"])
 
 
 @pytest.mark.promise("P-gate-annotations")

@@ -113,7 +113,7 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
         raise Stop(_exists(judged))
     approval = known or _approval(judged, desk, effect, preview)
     if known is None:
-        asked = Entry(stage="asked", call_id=call.id, data={"approval": approval.id, "headline": preview.headline})
+        asked = Entry(stage="asked", call_id=call.id, data={"approval": approval.id, "headline": approval.headline})
         entries, flight.pending = [*flight.pending, asked], []
         await kit.approvals.ask(approval, entries)
     if attended:
@@ -151,6 +151,8 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
     descriptor, call, now = admitted.tool.descriptor, admitted.flight.call, kit.clock.now()
     args, _ = kit.redact.value(dict(admitted.plain))
     diff, _ = kit.redact.text(preview.diff)
+    headline, _ = kit.redact.text(preview.headline)
+    subject, _ = kit.redact.text(admitted.footprint.subject)
     return Approval(
         id=mint_id(),
         call_id=call.id,
@@ -160,8 +162,8 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
         effect=effect,
         principal=call.principal.id,
         root=kit.root,
-        subject=admitted.footprint.subject,
-        headline=preview.headline,
+        subject=subject,
+        headline=headline,
         diff=diff,
         args=args,
         reason=judged.ruling.reason,

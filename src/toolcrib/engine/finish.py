@@ -33,7 +33,7 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
         body = await _body(flight, ending, changed, kit)
     except Refusal as refusal:
         ending, body = refusal, Body(None, "", Bounds(), Evidence(changed=changed))
-    outcome = _outcome(flight, ending, body)
+    outcome = _outcome(flight, ending, body, kit)
     entries = [
         *flight.pending,
         Entry(
@@ -87,27 +87,31 @@ async def _body(flight: Flight, ending: Answer[Payload] | Refusal, changed: tupl
     return Body(plain, text, bounds, evidence)
 
 
-def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body) -> Outcome:
+def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body, kit: Kit) -> Outcome:
     call, found = flight.call, flight.found
     spelling: Mapping[str, str] = found.bounds if found is not None else {}
     if isinstance(ending, Refusal):
         name = found.aliases.get(ending.name, ending.name) if found is not None else ending.name
         details = found.details.get(ending.name) if found is not None else None
         happened: Happened = "yes" if body.evidence.changed else ending.happened
+        message, _ = kit.redact.text(ending.message)
+        hint, _ = kit.redact.text(ending.hint)
         return Refused(
             tool=call.tool[:200],
             call_id=call.id,
             name=name,
-            message=ending.message,
-            hint=ending.hint,
+            message=message,
+            hint=hint,
             happened=happened,
             payload={**(body.payload or {}), **details} if details else body.payload,
             bounds=body.bounds,
             evidence=body.evidence,
-            text=refusal_text(name, ending.message, ending.hint, happened, body, spelling),
+            text=refusal_text(name, message, hint, happened, body, spelling),
             spelling=spelling,
         )
-    text = "\n".join(part for part in (body.text, bounds_text(body.bounds, spelling)) if part)
+    told = ending.payload.tells_bounds and body.bounds.spilled is None
+    closing = "" if told else bounds_text(body.bounds, spelling)
+    text = "\n".join(part for part in (body.text, closing) if part)
     return Ok(
         tool=call.tool,
         call_id=call.id,

@@ -25,7 +25,8 @@ async def judge(admitted: Admitted, kit: Kit, policy: Policy) -> Judged:
     data = {**ruling.to_json(), "mode": policy.mode, "footprint": admitted.footprint.to_json()}
     if tool.descriptor.kind == "write":
         data["existed"] = {place.path: place.exists for place in admitted.facts.places}
-    admitted.flight.pending.append(Entry(stage="judged", call_id=call.id, data=data))
+    told, _ = kit.redact.value(data)
+    admitted.flight.pending.append(Entry(stage="judged", call_id=call.id, data=told))
     if isinstance(ruling, Deny):
         raise Stop(_denied(ruling, call.tool, admitted.footprint.subject))
     named = (*admitted.footprint.reads, *admitted.footprint.writes)

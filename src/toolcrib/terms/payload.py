@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +13,9 @@ class Payload(BaseModel):
     """The body of an answer: JSON for programs, `text` for models. Subclasses add snake_case fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tells_bounds: ClassVar[bool] = False
+    """Whether `text` itself says what was cut or skipped; otherwise the outcome's text gets a closing line of bounds."""
 
     @abstractmethod
     def text(self) -> str:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, Required, TypedDict, Unpack, get_args, get_type_hints
 
 from pydantic import BaseModel
 
@@ -66,31 +66,45 @@ def nothing(_args: BaseModel) -> tuple[str, ...]:
     return ()
 
 
-def tool(
-    *,
-    kind: Kind,
-    effect: EffectClass = "irreversible",
-    approval: ApprovalPolicy = "required",
-    reads: Pick = nothing,
-    writes: Pick = nothing,
-    pins: bool = False,
-    preview: Preview | None = None,
-    refusals: Sequence[RefusalName] = (),
-    summary: str = "",
-    prefer_over: str | None = None,
-    surface: Surface = "symbol",
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    family: str | None = None,
-    origin: Origin | None = None,
-    person_only: bool = False,
-    spills: bool = True,
-) -> Callable[[ToolFunction], Tool]:
+class Declaration(TypedDict, total=False):
+    """What a tool declares of itself. Only `kind` is required; what is left out is assumed to be the worst."""
+
+    kind: Required[Kind]
+    effect: EffectClass
+    """Default: `irreversible`."""
+    approval: ApprovalPolicy
+    """Default: `required`."""
+    reads: Pick
+    """Picks the paths out of the arguments that the call reads; rules are about them. Default: none."""
+    writes: Pick
+    """Picks the paths that the call may write: locked, checkpointed, and the only ones it can write. Default: none."""
+    pins: bool
+    """Whether an approval binds to the content of the files the call names. Default: false."""
+    preview: Preview
+    """Shows what the call would do, with the same powers, reading only."""
+    refusals: Sequence[RefusalName]
+    """The refusal names it may answer with."""
+    summary: str
+    """One line for a list. Default: the first sentence of the description."""
+    description: str
+    """What a model reads. Default: the docstring."""
+    prefer_over: str
+    """What this tool should be reached for instead of."""
+    surface: Surface
+    name: str
+    """Default: the function's name."""
+    title: str
+    family: str
+    """Default: the last part of the module's name."""
+    origin: Origin
+    person_only: bool
+    spills: bool
+
+
+def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
     """Declare an async function as a tool: first its arguments (a pydantic model), then each power it asks for by type.
 
-    An undeclared effect is `irreversible` and needs a yes; the description defaults to the docstring. `reads` and
-    `writes` pick the paths out of the arguments that rules, locks and checkpoints are about.
+    `@toolcrib.tool(kind="read", effect="read", reads=paths("path"))`; see `Declaration` for what may be declared.
 
     Raises:
         TypeError: the function is not async, or its first parameter is not one object of arguments.
@@ -98,38 +112,49 @@ def tool(
 
     def declare(body: ToolFunction) -> Tool:
         parameters, powers, returns = _signature(body)
-        raw = name or body.__name__
-        text = description if description is not None else inspect.cleandoc(body.__doc__ or "")
         return Tool(
-            descriptor=Descriptor(
-                origin=origin or origin_of(body),
-                raw_name=raw,
-                family=family or body.__module__.rpartition(".")[2],
-                title=title or raw.replace("_", " ").capitalize(),
-                summary=summary or first_sentence(text) or raw,
-                description=text or summary or raw,
-                schema=schema_of(parameters),
-                returns=schema_of(returns, mode="serialization") if returns else None,
-                kind=kind,
-                effect=effect,
-                approval=approval,
-                surface=surface,
-                prefer_over=prefer_over,
-                powers=tuple(power.__name__ for _, power in powers),
-                refusals=tuple(refusals),
-                person_only=person_only,
-                spills=spills,
-            ),
+            descriptor=_descriptor(body, declared, parameters, powers, returns),
             body=body,
             parameters=parameters,
             powers=powers,
-            reads=reads,
-            writes=writes,
-            pins=pins,
-            preview=preview,
+            reads=declared.get("reads", nothing),
+            writes=declared.get("writes", nothing),
+            pins=declared.get("pins", False),
+            preview=declared.get("preview"),
         )
 
     return declare
+
+
+def _descriptor(
+    body: ToolFunction,
+    declared: Declaration,
+    parameters: type[BaseModel],
+    powers: tuple[tuple[str, type], ...],
+    returns: type[Payload] | None,
+) -> Descriptor:
+    raw = declared.get("name", body.__name__)
+    text = declared.get("description", inspect.cleandoc(body.__doc__ or ""))
+    summary = declared.get("summary", "")
+    return Descriptor(
+        origin=declared.get("origin") or origin_of(body),
+        raw_name=raw,
+        family=declared.get("family", body.__module__.rpartition(".")[2]),
+        title=declared.get("title", raw.replace("_", " ").capitalize()),
+        summary=summary or first_sentence(text) or raw,
+        description=text or summary or raw,
+        schema=schema_of(parameters),
+        returns=schema_of(returns, mode="serialization") if returns else None,
+        kind=declared["kind"],
+        effect=declared.get("effect", "irreversible"),
+        approval=declared.get("approval", "required"),
+        surface=declared.get("surface", "symbol"),
+        prefer_over=declared.get("prefer_over"),
+        powers=tuple(power.__name__ for _, power in powers),
+        refusals=tuple(declared.get("refusals", ())),
+        person_only=declared.get("person_only", False),
+        spills=declared.get("spills", True),
+    )
 
 
 def origin_of(body: ToolFunction) -> Origin:

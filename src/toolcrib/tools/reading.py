@@ -1,7 +1,7 @@
 """What reading a file answers, and its window of lines as a model reads it."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from toolcrib.ports.files import Loaded, Window
 from toolcrib.terms.outcome import Bounds, Evidence
@@ -36,6 +36,8 @@ class ClippedLine(Payload):
 
 class FileRead(Payload):
     """What `read_file` answers. Of a notebook `lines` are its rendered cells; of media `lines` is empty."""
+
+    tells_bounds: ClassVar[bool] = True
 
     path: str
     form: Literal["text", "notebook", "media"] = "text"

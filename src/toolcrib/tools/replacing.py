@@ -14,7 +14,6 @@ from toolcrib.tools.difftext import Diff, of_texts
 from toolcrib.tools.plain import short
 from toolcrib.tools.spans import adopt
 
-
 ASIDE = 64 << 10
 """Bytes above which a diff is made beside the event loop."""
 

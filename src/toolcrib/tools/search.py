@@ -1,6 +1,7 @@
 """The family `search`: listing, exact names, contents and fuzzy names. Thin over `Find`; renders, decides nothing."""
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -84,6 +85,8 @@ class FffSearch(Arguments):
 
 class Results(Payload):
     """What every search answers: how many results there are in all (null: counting was cut), and how to go on."""
+
+    tells_bounds: ClassVar[bool] = True
 
     total: int | None = None
     # held for the text alone: the outcome carries the bounds beside the payload

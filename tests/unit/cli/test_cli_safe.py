@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcrib.faces.cli.safe import MARKS_IN_A_ROW, one_line, visible
+from toolcrib.faces.cli.safe import BLANKS, MARKS_IN_A_ROW, one_line, visible
 
 HIDDEN = {
     "escape": ("\x1b", "\\x1b"),
@@ -46,6 +46,26 @@ def test_what_steers_or_hides_is_written_out(name: str) -> None:
 @pytest.mark.parametrize("text", ["plain", "naïve café", "日本語", "Ωμέγα", "שלום", "नमस्ते", "🙂", "a\tb\nc", "e\u0301"])
 def test_what_can_be_seen_stays(text: str) -> None:
     assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("p\u0430yp\u0430l", "p<U+0430>yp<U+0430>l"),
+        ("\u0421opy", "<U+0421>opy"),
+        ("x_\u03bf", "x_<U+03BF>"),
+        ("\u0441\u043b\u043e\u0432\u043e and word", "\u0441\u043b\u043e\u0432\u043e and word"),
+        ("\u03b1 + b", "\u03b1 + b"),
+        ("5 \u03bcs, \u0394t", "5 \u03bcs, \u0394t"),
+    ],
+)
+def test_a_letter_that_passes_for_latin_is_written_out_inside_a_latin_word_only(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_run_of_blanks_that_may_hide_something_behind_it_becomes_its_length() -> None:
+    assert visible("a" + " " * 10_000 + "b") == "a<10,000 blanks>b"
+    assert visible("a" + " " * BLANKS + "b") == "a" + " " * BLANKS + "b"
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=60))

@@ -66,7 +66,11 @@ def git(root: Path, *words: str, data: bytes | None = None) -> bytes:
 
 def by_git(root: Path) -> set[str]:
     """Return the topmost entries that `git check-ignore` names."""
-    everything = [os.path.relpath(path, root) for path in root.rglob("*") if ".git" not in path.relative_to(root).parts]
+    everything: list[str] = []
+    for place, directories, files in os.walk(root):
+        if ".git" in directories:
+            directories.remove(".git")
+        everything += [os.path.relpath(os.path.join(place, name), root) for name in (*directories, *files)]
     listed = b"".join(os.fsencode(path) + b"\0" for path in everything)
     named = git(root, "check-ignore", "--no-index", "-z", "--stdin", data=listed)
     ignored = {os.fsdecode(path) for path in named.split(b"\0") if path}
@@ -83,7 +87,7 @@ def levels(root: Path, rules: Rules) -> list[Level]:
 
 
 def by_us(root: Path, rules: Rules | None = None) -> set[str]:
-    return {level.path + name for level in levels(root, rules or Rules()) for name in level.ignored}
+    return {level.path + name for level in levels(root, rules or Rules()) for name in level.ignored} - {".git"}
 
 
 @settings(max_examples=soak.count(4_000), suppress_health_check=[HealthCheck.too_slow])

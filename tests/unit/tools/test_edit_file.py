@@ -276,6 +276,16 @@ async def test_more_places_than_the_limit_are_refused(hand: Hand) -> None:
     assert "100,001" in refusal.message
 
 
+async def test_thousands_of_places_are_replaced_and_counted_and_the_diff_is_cut(hand: Hand) -> None:
+    hand.files.put("a", "".join(f"row {number} old\n" for number in range(9000)))
+    answer = await edit(hand, "a", ("old", "new", True))
+    assert hand.files.data("a") == "".join(f"row {number} new\n" for number in range(9000)).encode()
+    assert answer.payload.replacements == (9000,)
+    assert (answer.payload.added, answer.payload.removed) == (9000, 9000)
+    assert "more lines of this diff not shown" in answer.payload.text()
+    assert len(answer.payload.text()) < 20_000
+
+
 async def test_a_digest_that_still_holds_is_no_rebase_and_no_unread(hand: Hand) -> None:
     hand.files.put("a", "one\n")
     digest = of_bytes(b"one\n")

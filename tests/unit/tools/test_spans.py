@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from toolcrib.terms.text import Decoded, decode, encode, ending_of, with_ending
-from toolcrib.tools.spans import Edit, Overlap, apply, line_numbers, line_of, merge, seek
+from toolcrib.tools.spans import Edit, Overlap, apply, line_numbers, line_of, merge, seek, splice
 
 letters = st.text(st.sampled_from("abc\n"), max_size=60)
 short = st.text(st.sampled_from("abc\n"), min_size=1, max_size=4)
@@ -121,6 +121,13 @@ def test_every_byte_outside_the_match_stays_whatever_it_is(head: bytes, tail: by
     (found,) = seek(decoded, [Edit("needle", "pin")])
     assert found.applies
     assert encode(apply(decoded.text, found.spans), decoded.encoding) == data.replace(b"needle", b"pin")
+
+
+@given(letters, short, st.text(st.sampled_from("ab\u00e9\n"), max_size=5), st.booleans())
+def test_splicing_bytes_is_applying_to_the_text(text: str, old: str, new: str, marked: bool) -> None:
+    head = b"\xef\xbb\xbf" if marked else b""
+    (found,) = seek(Decoded(text, "utf-8", ending_of(text)), [Edit(old, new, every=True)])
+    assert splice(head + text.encode(), found.spans, shift=len(head)) == head + apply(text, found.spans).encode()
 
 
 @given(letters, st.data())

@@ -167,6 +167,15 @@ async def test_a_writer_that_comes_between_is_not_overwritten(hand: Hand) -> Non
     assert hand.files.data("a") == b"outside"
 
 
+async def test_a_large_file_is_replaced_and_its_diff_found(hand: Hand) -> None:
+    rows = [f"row {number}\n" for number in range(20_000)]
+    hand.files.put("a", "".join(rows))
+    rows[12_345] = "changed\n"
+    answer = await hand.call(write_file, path="a", content="".join(rows), overwrite_existing=True)
+    assert (answer.payload.added, answer.payload.removed) == (1, 1)
+    assert "@@ -12343,7 +12343,7 @@" in (answer.evidence.diff or "")
+
+
 async def test_directories_and_fifos_are_refused_by_kind(hand: Hand) -> None:
     hand.files.directory("d")
     hand.files.special("p", "fifo")

@@ -14,14 +14,13 @@ from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout, terminal
 from toolcrib.faces.cli.safe import one_line, visible
-from toolcrib.faces.cli.session import REFUSED, drive, refused
+from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
 from toolcrib.faces.cli.view import covers, request, span
 from toolcrib.ports.ask import Answered
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.records import Approval
 from toolcrib.terms.refusals import Refusal
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -57,7 +56,7 @@ def command(*, approval_id: str | None, watch: bool, directory: str, wide: bool,
         return REFUSED
 
     async def work() -> int:
-        async with open_crib(directory, wide=wide) as crib:
+        async with opened(directory, wide=wide) as crib:
             if watch:
                 await _watch(crib)
                 return 0

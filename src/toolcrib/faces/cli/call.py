@@ -10,11 +10,10 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import prompts
 from toolcrib.faces.cli.look import diff, paint, shown
 from toolcrib.faces.cli.out import stderr, stdout, terminal
-from toolcrib.faces.cli.session import REFUSED, drive, principal
+from toolcrib.faces.cli.session import REFUSED, drive, opened, principal
 from toolcrib.terms.call import Decision
 from toolcrib.terms.outcome import Ok, Outcome, Refused
 from toolcrib.terms.settings import Mode
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 
@@ -45,7 +44,7 @@ def command(
     given: Decision | None = "once" if yes else "deny" if deny else None
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+        async with opened(directory, mode=mode, without=without, wide=wide) as crib:
             outcome = await _call(crib, tool, words, given, as_json)
         tell(outcome, as_json=as_json)
         return REFUSED if isinstance(outcome, Refused) else 0

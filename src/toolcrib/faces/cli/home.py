@@ -8,9 +8,8 @@ import click
 from toolcrib.faces.cli.clients import pastes
 from toolcrib.faces.cli.look import paint, shown
 from toolcrib.faces.cli.out import Stream, stdout
-from toolcrib.faces.cli.session import drive
+from toolcrib.faces.cli.session import drive, opened
 from toolcrib.terms.settings import Mode
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.project import Project, project
 
@@ -32,7 +31,7 @@ def show(
     found = project(directory, wide=wide, mode=mode)
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+        async with opened(directory, mode=mode, without=without, wide=wide) as crib:
             told = await _facts(crib, found)
         if as_json:
             stdout().json(told)

@@ -15,13 +15,12 @@ from toolcrib.faces.cli.jsonc import JsonError, put
 from toolcrib.faces.cli.keys import confirm, prompts
 from toolcrib.faces.cli.look import diff, paint, shown
 from toolcrib.faces.cli.out import Stream, stderr, stdout, terminal
-from toolcrib.faces.cli.session import REFUSED, drive, principal, refused
+from toolcrib.faces.cli.session import REFUSED, drive, opened, principal, refused
 from toolcrib.terms.errors import ConfigError
 from toolcrib.terms.outcome import Fields, Refused
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import decode, encode
 from toolcrib.wiring import personal
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.load import Places, home_directory, places
 
@@ -58,7 +57,7 @@ def command(*, chosen: tuple[str, ...], directory: str, wide: bool, as_json: boo
     """
 
     async def work() -> int:
-        async with open_crib(directory, wide=wide) as crib:
+        async with opened(directory, wide=wide) as crib:
             where = await to_thread.run_sync(places)
             clients = await to_thread.run_sync(lambda: _wanted(chosen, crib.root, where))
             if not clients:

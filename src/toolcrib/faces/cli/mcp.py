@@ -2,15 +2,21 @@
 
 import click
 
+from toolcrib.catalog.dialects import DEFAULT, DIALECTS
 from toolcrib.faces.cli.flags import flags
-from toolcrib.faces.cli.session import drive
+from toolcrib.faces.cli.session import drive, opened
 from toolcrib.faces.gate.server import serve_stdio
 from toolcrib.terms.settings import Mode
-from toolcrib.wiring.build import open_crib
 
 
 @click.command("mcp")
-@click.option("--dialect", metavar="D", default="toolcrib", help="Names and arguments as this dialect has them.")
+@click.option(
+    "--dialect",
+    metavar="D",
+    type=click.Choice(tuple(DIALECTS)),
+    default=DEFAULT,
+    help="Names and arguments as this dialect has them.",
+)
 @flags("directory", "wide", "mode", "without")
 def command(*, dialect: str, directory: str, wide: bool, mode: Mode | None, without: tuple[str, ...]) -> int:
     """Serve this workspace's tools to an MCP client over standard input and output, until it closes them.
@@ -19,7 +25,7 @@ def command(*, dialect: str, directory: str, wide: bool, mode: Mode | None, with
     """
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+        async with opened(directory, mode=mode, without=without, wide=wide, dialect=dialect) as crib:
             await serve_stdio(crib, dialect=dialect)
         return 0
 

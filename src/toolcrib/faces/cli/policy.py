@@ -9,10 +9,9 @@ from toolcrib.faces.cli.arguments import for_tool
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.look import shown, table
 from toolcrib.faces.cli.out import stdout
-from toolcrib.faces.cli.session import drive
+from toolcrib.faces.cli.session import drive, opened
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.settings import Mode
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.check import checked, checked_file
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.project import project
@@ -36,7 +35,7 @@ def explain(
     """
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, wide=wide) as crib:
+        async with opened(directory, mode=mode, wide=wide) as crib:
             if tool is None:
                 await _all(crib, as_json=as_json)
             else:
@@ -58,7 +57,7 @@ def check(*, file: Path | None, directory: str, wide: bool, mode: Mode | None, a
     found = project(directory, wide=wide, mode=mode) if file is None else None
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, wide=wide) as crib:
+        async with opened(directory, mode=mode, wide=wide) as crib:
             known = tuple(crib.catalog.named)
         result = checked_file(file, known) if file is not None else checked(found.now, known) if found else None
         if result is not None:

@@ -7,11 +7,10 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import confirm, prompts
 from toolcrib.faces.cli.look import diff, paint, shown
 from toolcrib.faces.cli.out import stdout, terminal
-from toolcrib.faces.cli.session import REFUSED, drive, principal, refused
+from toolcrib.faces.cli.session import REFUSED, drive, opened, principal, refused
 from toolcrib.faces.cli.tape import summary
 from toolcrib.ports.snapshots import Plan
 from toolcrib.terms.outcome import Refused
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 HELP = """Put files back as they were just before CALL: that call and everything after it is taken back.
@@ -31,7 +30,7 @@ def _build(name: str) -> click.Command:
         *, call: str | None, only: bool, dry_run: bool, directory: str, wide: bool, as_json: bool, yes: bool
     ) -> int:
         async def work() -> int:
-            async with open_crib(directory, wide=wide) as crib:
+            async with opened(directory, wide=wide) as crib:
                 to = await crib.find_call(call) if call is not None else None
                 plan, change = await crib.rewind_plan(to, only=only)
                 if dry_run:

@@ -3,15 +3,22 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
+import click
+
+from toolcrib.catalog.dialects import DEFAULT
 from toolcrib.faces.cli.look import paint, shown
 from toolcrib.faces.cli.out import stderr, stdout, terminal
 from toolcrib.terms.call import Principal
-from toolcrib.terms.names import mint_id
+from toolcrib.terms.names import mint_id, nearest
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import Mode
+from toolcrib.wiring.build import open_crib
+from toolcrib.wiring.crib import Crib
 
 REFUSED = 1
 
@@ -54,6 +61,29 @@ async def _stoppable(work: Work) -> int:
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def opened(
+    directory: str,
+    *,
+    wide: bool = False,
+    mode: Mode | None = None,
+    without: Sequence[str] = (),
+    dialect: str = DEFAULT,
+) -> AsyncGenerator[Crib]:
+    """Open the workspace that the flags name.
+
+    Raises:
+        click.UsageError: `without` names no tool: a slip of the pen would take nothing away.
+        ToolcribError: see `open_crib`.
+    """
+    async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+        if unknown := crib.catalog.unknown(without, dialect=dialect):
+            near = nearest(unknown[0], [row["name"] for row in crib.catalog.roster(dialect=dialect)])
+            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            raise click.UsageError(f"--without {unknown[0]}: no tool is called so{hint}")
+        yield crib
 
 
 def refused(name: str, message: str, *, hint: str = "", as_json: bool = False) -> None:

@@ -5,9 +5,8 @@ from anyio import to_thread
 
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.out import stdout
-from toolcrib.faces.cli.session import REFUSED, drive, refused
+from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
 from toolcrib.terms.names import nearest
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.load import places
 from toolcrib.wiring.trust import read_disabled, replace_disabled
 
@@ -32,7 +31,7 @@ def _switch(name: str, *, off: bool, directory: str, wide: bool, as_json: bool) 
     config = places().config
 
     async def work() -> int:
-        async with open_crib(directory, wide=wide) as crib:
+        async with opened(directory, wide=wide) as crib:
             known = set(crib.catalog.named)
             before = await to_thread.run_sync(read_disabled, config)
             if name not in known | before:

@@ -11,9 +11,8 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.look import Style, aligned, paint
 from toolcrib.faces.cli.out import stderr, stdout
 from toolcrib.faces.cli.safe import one_line
-from toolcrib.faces.cli.session import drive
+from toolcrib.faces.cli.session import drive, opened
 from toolcrib.terms.records import Taped
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 LATEST = 50
@@ -44,7 +43,7 @@ def command(*, follow: bool, verify: bool, since: int | None, directory: str, wi
         raise click.UsageError("--verify looks at the whole tape; it takes neither --follow nor --since")
 
     async def work() -> int:
-        async with open_crib(directory, wide=wide) as crib:
+        async with opened(directory, wide=wide) as crib:
             if verify:
                 return await _verify(crib, as_json=as_json)
             last = await _show(crib, since, as_json=as_json)

@@ -5,13 +5,13 @@ from typing import Any
 
 import click
 
+from toolcrib.catalog.dialects import DEFAULT, DIALECTS
 from toolcrib.faces.cli.flags import Commands, Listed, flags
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout
-from toolcrib.faces.cli.session import drive
+from toolcrib.faces.cli.session import drive, opened
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.settings import Mode
-from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 SWITCHES: tuple[Listed, ...] = (
@@ -23,7 +23,13 @@ SWITCHES: tuple[Listed, ...] = (
 
 @click.group("tools", cls=Commands, listed=SWITCHES, invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help="Also the tools that a model is not offered, with the reason.")
-@click.option("--dialect", metavar="D", default="toolcrib", help="The names as this dialect shows them.")
+@click.option(
+    "--dialect",
+    metavar="D",
+    type=click.Choice(tuple(DIALECTS)),
+    default=DEFAULT,
+    help="The names as this dialect shows them.",
+)
 @flags("directory", "wide", "mode", "without", "json")
 @click.pass_context
 def command(
@@ -45,7 +51,7 @@ def command(
         return 0
 
     async def work() -> int:
-        async with open_crib(directory, mode=mode, without=without, wide=wide) as crib:
+        async with opened(directory, mode=mode, without=without, wide=wide, dialect=dialect) as crib:
             rows = [
                 row
                 for row in crib.catalog.roster(dialect=dialect, without=without)

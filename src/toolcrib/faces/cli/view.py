@@ -1,10 +1,16 @@
 """What a person is shown before deciding: who wants what, why it asks, the diff, and what `always` would cover."""
 
 import json
+from collections.abc import Iterator, Mapping
 
 from toolcrib.faces.cli.look import diff, paint, shown
 from toolcrib.faces.cli.out import Stream
+from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.records import Approval
+from toolcrib.terms.text import LINE_BREAK
+
+LONG = 200
+"""Texts up to this length, in characters, are never left out of a diff by their length."""
 
 
 def request(approval: Approval, stream: Stream, *, now: float) -> str:
@@ -20,8 +26,39 @@ def request(approval: Approval, stream: Stream, *, now: float) -> str:
     ]
     lines = [paint(_flat(approval.headline, stream), "bold", stream)]
     lines += [f"  {paint(name.ljust(13), 'dim', stream)} {_flat(value, stream)}" for name, value in facts if value]
-    lines += ["", diff(approval.diff.rstrip("\n"), stream) if approval.diff else _arguments(approval, stream), ""]
+    body = _body(approval)
+    lines += ["", diff(body, stream), "", paint(_measure(body), "dim", stream)]
     return "\n".join(lines) + "\n"
+
+
+def _body(approval: Approval) -> str:
+    """Return the diff, with all the arguments below it where it leaves out a part of them; without one, only these."""
+    whole = json.dumps(dict(approval.args), indent=2, ensure_ascii=False)
+    change = approval.diff.rstrip("\n")
+    if not change:
+        return whole
+    lines = (line for text in _texts(approval.args) if len(text) > LONG for line in LINE_BREAK.split(text))
+    if all(line in change for line in lines):
+        return change
+    return f"{change}\n\nThe diff leaves out a part of this call. The arguments in full:\n{whole}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():  # pyright: ignore[reportUnknownVariableType] - JSON
+            yield from _texts(each)  # pyright: ignore[reportUnknownArgumentType] - JSON
+    elif isinstance(value, list | tuple):
+        for each in value:  # pyright: ignore[reportUnknownVariableType] - JSON
+            yield from _texts(each)  # pyright: ignore[reportUnknownArgumentType] - JSON
+
+
+def _measure(body: str) -> str:
+    """Say how much stands above, so that a part which scrolled away or hides is missed."""
+    digest = of_bytes(body.encode("utf-8", "surrogatepass"))
+    lines = body.count("\n") + 1
+    return f"({lines:,} line{'s' if lines != 1 else ''}, {len(body):,} characters, sha256 {digest[:12]})"
 
 
 def covers(approval: Approval) -> str:
@@ -43,11 +80,6 @@ def span(seconds: float) -> str:
             rest = whole % size // below[1]
             return f"{whole // size} {name}" + (f" {rest} {below[0]}" if rest else "")
     return f"{whole} s"
-
-
-def _arguments(approval: Approval, stream: Stream) -> str:
-    text = json.dumps(dict(approval.args), indent=2, ensure_ascii=False)
-    return "\n".join("  " + shown(line, stream) for line in text.split("\n"))
 
 
 def _flat(text: str, stream: Stream) -> str:

@@ -12,6 +12,11 @@ from toolcrib.wiring.crib import Crib
 MEDIA_BYTES = 16 << 20
 """Largest picture or document sent along, bytes."""
 
+_CALL: Fields = {"tool": {"type": "string"}, "call_id": {"type": "string"}}
+_PROOF: Fields = {
+    "bounds": {"type": "object", "description": "What was cut or skipped; empty when the answer is complete."},
+    "evidence": {"type": "object", "description": "What proves the outcome: digest, diff, changed and so on."},
+}
 SPILLED: Fields = {
     "type": "object",
     "description": "Stands for an answer too large to send: its start, its end, and the artifact that holds all of it.",
@@ -25,6 +30,23 @@ SPILLED: Fields = {
     "additionalProperties": False,
 }
 """Schema of the payload that the line puts in the place of a spilled one."""
+
+REFUSED: Fields = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["refused"]},
+        **_CALL,
+        "name": {"type": "string"},
+        "message": {"type": "string"},
+        "hint": {"type": "string"},
+        "happened": {"enum": ["no", "maybe", "yes"]},
+        "payload": {"description": "What was read all the same, or null."},
+        **_PROOF,
+    },
+    "required": ["kind", "name", "message", "happened"],
+    "additionalProperties": False,
+}
+"""Schema of any refusal."""
 
 
 async def result_of(outcome: Outcome, crib: Crib) -> Fields:
@@ -50,20 +72,17 @@ def tools_of(rendered: list[Fields]) -> list[Fields]:
 
 
 def outcome_schema(payload: Mapping[str, Any]) -> Fields:
-    """Return the schema of an Ok whose payload has the schema `payload`; a refusal is an error and has none."""
-    return {
-        "type": "object",
-        "properties": {
-            "kind": {"type": "string", "enum": ["ok"]},
-            "tool": {"type": "string"},
-            "call_id": {"type": "string"},
-            "payload": {"anyOf": [dict(payload), SPILLED]},
-            "bounds": {"type": "object", "description": "What was cut or skipped; empty when the answer is complete."},
-            "evidence": {"type": "object", "description": "What proves the outcome: digest, diff, changed and so on."},
-        },
-        "required": ["kind", "tool", "call_id", "payload", "bounds", "evidence"],
-        "additionalProperties": False,
-    }
+    """Return the schema of the outcomes of a tool whose payload has the schema `payload`, refusals included.
+
+    A refusal is an error and its structured content need not match (specification, "Output Schema"), but the
+    TypeScript client checks it all the same.
+    """
+    done = {"kind": {"enum": ["ok"]}, **_CALL, "payload": {"anyOf": [dict(payload), SPILLED]}, **_PROOF}
+    return {"type": "object", "anyOf": [_closed(done), REFUSED]}
+
+
+def _closed(properties: Fields) -> Fields:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 async def _media(media: Mapping[str, Any], crib: Crib) -> list[Fields]:

@@ -211,25 +211,25 @@ async def wire(*, depth: int) -> AsyncGenerator[tuple[Inbox, Outbox]]:
     blocking = [(each, os.get_blocking(each)) for each in (source, sink)]
     outbox = Outbox()
     inbox = Inbox(outbox, depth=depth)
-    pump: asyncio.Task[None] | None = None
+    helpers: list[asyncio.Task[None]] = []
     try:
         if _is_file(sink):
             outbox.to_file(sink)
         else:
             await loop.connect_write_pipe(lambda: outbox, os.fdopen(os.dup(sink), "wb", 0))
         if _is_file(source):
-            pump = asyncio.create_task(_pump(source, inbox))
+            helpers.append(asyncio.create_task(_pump(source, inbox)))
         else:
             await loop.connect_read_pipe(lambda: inbox, os.fdopen(os.dup(source), "rb", 0))
-        watch = asyncio.create_task(_end_with(outbox, inbox))
+        helpers.append(asyncio.create_task(_end_with(outbox, inbox)))
         try:
             yield inbox, outbox
         finally:
-            watch.cancel()
-            if pump is not None:
-                pump.cancel()
+            for helper in helpers:
+                helper.cancel()
             await inbox.aclose()
             await outbox.aclose()
+            await asyncio.wait(helpers, timeout=FLUSH)
     finally:
         for descriptor, was in blocking:
             os.set_blocking(descriptor, was)

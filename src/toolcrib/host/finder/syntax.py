@@ -12,10 +12,10 @@ from typing import Literal
 from toolcrib.host.finder.classes import MARKS, Group, written
 from toolcrib.host.finder.scan import Scanner
 
-MOST_CHARS = 10_000
 _MOST_DEPTH = 100
-_MOST_SETS = 200
-"""Sets of characters in one pattern: compiling many of Unicode's classes takes long, and holds up other threads."""
+_MOST_SETS = 40
+"""Unicode's classes in one pattern: compiling many takes long, and holds up other threads meanwhile."""
+_LONG_SET = 400
 _MOST_REPEATS = 1000  # RE2's own bound
 
 _COUNTED = re.compile(r"\{(\d{0,9})(,)?(\d{0,9})\}")
@@ -115,8 +115,8 @@ class _Reader(Scanner):
     def read(self) -> list[Token]:
         """Return the tokens of the whole pattern."""
         tokens = self._branches(0)
-        if sum(kind == "atom" and text.startswith(("[", "(")) for kind, text in tokens) > _MOST_SETS:
-            raise self.refused(f"more than {_MOST_SETS} sets of characters, the last of them", len(self.text) - 1)
+        if sum(kind == "atom" and ("\\p{" in text or len(text) > _LONG_SET) for kind, text in tokens) > _MOST_SETS:
+            raise self.refused(f"more than {_MOST_SETS} classes of characters, the last", len(self.text) - 1)
         if self.at < len(self.text):
             raise self.refused("')' without a group to close", self.at, "Write \\) for the character itself.")
         return tokens

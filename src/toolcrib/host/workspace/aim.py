@@ -62,7 +62,7 @@ class Aim:
             now = self.base.calls.stat(self.directory, self.leaf)
         except FileNotFoundError:
             return False
-        return _print(now) == _print(self.status)
+        return _identity(now) == _identity(self.status)
 
     def unmake(self) -> None:
         """Remove the parents that were created, as far as they are still empty."""
@@ -202,7 +202,7 @@ def _descend(found: Aim, name: bytes, made: list[tuple[int, bytes, str]]) -> boo
     return True
 
 
-def _print(status: os.stat_result) -> tuple[int, ...]:
+def _identity(status: os.stat_result) -> tuple[int, ...]:
     return (
         status.st_dev,
         status.st_ino,

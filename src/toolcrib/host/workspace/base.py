@@ -18,6 +18,7 @@ from toolcrib.host.workspace.faults import fault, gone, kind_of, outside, shown
 from toolcrib.host.workspace.guard import Guard
 from toolcrib.host.workspace.walk import walk
 from toolcrib.terms.facts import Place
+from toolcrib.terms.names import TEMP_PREFIX
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings
 
@@ -173,7 +174,10 @@ def _resolve(base: Base, path: str, raw: bytes, links: int = 0) -> Spot:
         handle = -1
         try:
             handle = base.reach(raw, O_PATH)
-            return Spot(handle, path, base.canonical(handle), os.fstat(handle))
+            found = base.canonical(handle)
+            if _is_displaced(found, raw):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            return Spot(handle, path, found, os.fstat(handle))
         except FileNotFoundError:
             if handle >= 0:
                 base.calls.release(handle)
@@ -188,6 +192,12 @@ def _resolve(base: Base, path: str, raw: bytes, links: int = 0) -> Spot:
                 raise fault(error, path, "read") from None
             raise
     raise fault(OSError(errno.EAGAIN, ""), path, "read")
+
+
+def _is_displaced(path: str, raw: bytes) -> bool:
+    """Tell whether the file that was reached has just been replaced by a write of ours, and is about to go."""
+    name = path.rpartition("/")[2]
+    return name.startswith(TEMP_PREFIX) and not raw.endswith(os.fsencode(name))
 
 
 def _absent(base: Base, path: str, raw: bytes, links: int) -> Spot | None:
