@@ -140,7 +140,7 @@ def grant(clock: Hands, **more: Any) -> Grant:
 
 
 def child(code: str, *arguments: str, quiet: bool = False) -> "subprocess.Popen[str]":
-    """Start Python on `code`, the package and the tests on its path, its input and output piped, errors too if `quiet`."""
+    """Start Python on `code` with the tests on its path, input and output piped; `quiet` drops its errors."""
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],

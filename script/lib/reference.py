@@ -1,8 +1,11 @@
 """Writes the pages of docs/reference that follow from the code: tools, command line, Python."""
 
+import ast
 import inspect
 import json
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -114,12 +117,28 @@ def cli_page() -> str:
     return "\n".join(["# Command line\n", MADE, *helps(group, "toolcrib", None)]).rstrip() + "\n"
 
 
-def signature(value: Any) -> str:
-    """Return how a public name is called, empty where it is not."""
-    try:
-        return str(inspect.signature(value)).replace("'", "")
-    except (TypeError, ValueError):
-        return ""
+def signature(function: Callable[..., Any]) -> str:
+    """Return the parameters and the result of a function as its source writes them, without `self`."""
+    (node,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    for some in (node.args.posonlyargs, node.args.args):
+        some[:] = [each for each in some if each.arg not in {"self", "cls"}]
+    result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"({ast.unparse(node.args)}){result}"
+
+
+def declared(function: Callable[..., Any]) -> Iterator[str]:
+    """Yield the keywords of a function that takes them by a typed dictionary, each with what its source says."""
+    unpacked = re.search(r"Unpack\[(\w+)\]", signature(function))
+    if unpacked is None:
+        return
+    (node,) = ast.parse(inspect.getsource(function.__globals__[unpacked[1]])).body
+    assert isinstance(node, ast.ClassDef)
+    for each, after in zip(node.body, [*node.body[1:], ast.Pass()], strict=True):
+        if isinstance(each, ast.AnnAssign):
+            said = after.value if isinstance(after, ast.Expr) else None
+            words = f": {cell(str(said.value))}" if isinstance(said, ast.Constant) else ""
+            yield f"- `{ast.unparse(each.target)}: {cell(ast.unparse(each.annotation))}`{words}"
 
 
 def plain(member: object) -> Callable[..., Any] | None:
@@ -138,7 +157,7 @@ def members(value: type) -> Iterator[str]:
             continue
         first = (inspect.getdoc(what) or "").partition("\n\n")[0]
         wait = "await " if inspect.iscoroutinefunction(what) else ""
-        given = "" if isinstance(each, property) else signature(what).replace("(self, ", "(").replace("(self)", "()")
+        given = "" if isinstance(each, property) else signature(what)
         yield f"- `{cell(wait + name + given)}`: {cell(first)}"
 
 
@@ -155,6 +174,8 @@ def python_page() -> str:
         if not is_class and callable(value):
             parts.append(f"```python\n{name}{signature(value)}\n```\n")
         parts.append((inspect.getdoc(value) or "").strip() + "\n" if is_class or callable(value) else f"`{value}`\n")
+        if inspect.isfunction(value) and (keywords := list(declared(value))):
+            parts += [*keywords, ""]
         if is_class and value.__module__.startswith("toolcrib") and (lines := list(members(value))):
             parts += [*lines, ""]
     return "\n".join(parts).rstrip() + "\n"

@@ -209,12 +209,14 @@ def test_a_path_is_never_answered_by_the_name_of_a_temporary_file(workspace: Wor
         readers = [threading.Thread(target=look) for _ in range(3)]
         for each in readers:
             each.start()
-        for turn in range(1000):
+        for turn in range(3000):
             digest = crib.put(scope("f"), Put(path="f", data=str(turn).encode(), expect=digest)).after
+            if turn > 200 and any(TEMP_PREFIX in name for name in naive):
+                break
         stop.set()
         for each in readers:
             each.join()
-    assert len(naive) > 1, "void: no handle was seen under another name"
+    assert any(TEMP_PREFIX in name for name in naive), "void: no handle was seen under another name"
     assert seen == {"f"}
 
 
@@ -386,11 +388,11 @@ def test_a_stop_at_any_call_leaves_old_or_new_and_nothing_else(workspace: Worksp
 @pytest.mark.soak("kill")
 @each_protocol
 def test_a_real_end_of_the_process_is_no_different(workspace: Workspace, protocol: Protocol) -> None:
-    """The process ends by `_exit` at each site, at every fifth outside of a soak; one child starts them all."""
+    """The process ends by `_exit` at each site, at every eighth outside of a soak; one child starts them all."""
     here = Path(__file__).resolve()
     places = [str(here.parent), str(here.parent.parent)]
     script = f"import sys; sys.path[:0] = {places!r}; import test_races; test_races.child()"
-    struck = range(1, len(sites(protocol, workspace.ws)) + 1, 1 if soak.running() else 5)
+    struck = range(1, len(sites(protocol, workspace.ws)) + 1, 1 if soak.running() else 8)
     for at in struck:
         protocol.prepare(workspace.ws)
         (workspace.base / f"{at}").mkdir()

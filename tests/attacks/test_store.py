@@ -711,7 +711,7 @@ def tables(version):
     return sum(sql.startswith("CREATE TABLE") for step in MIGRATIONS[:version] for sql in step.statements)
 
 points = 0
-for begin in range(len(MIGRATIONS)):
+for begin in range(1, len(MIGRATIONS)):
     upgrade(f"{sys.argv[1]}/dry{begin}", begin, 0)
     steps = Dying.count
     assert steps > 4, steps
@@ -726,7 +726,7 @@ for begin in range(len(MIGRATIONS)):
             version, found, kept = look(place)
             assert begin <= version <= len(MIGRATIONS), version
             assert found == tables(version), (version, found)
-            assert kept == (1 if begin else 0)
+            assert kept == 1
             with opened(place):
                 pass
             assert look(place) == (len(MIGRATIONS), tables(len(MIGRATIONS)), kept)
@@ -740,7 +740,7 @@ def test_an_upgrade_that_is_killed_at_any_step_leaves_the_old_or_the_new_and_goe
     with child(UPGRADE, str(tmp_path), "all" if soak.running() else "some") as process:
         points = int(process.communicate()[0] or 0)
     assert process.returncode == 0
-    assert points >= 8 * len(MIGRATIONS)
+    assert points >= 8 * (len(MIGRATIONS) - 1)
 
 
 @pytest.mark.attack("A158")

@@ -63,8 +63,11 @@ def work(place, pipe, seed, early):
     asyncio.run(main())
 
 
-def struck(place, seed, seconds, early):
-    """Run the work in a process, kill it after so long, and return what it acknowledged."""
+def struck(place, seed, seconds, early, opening):
+    """Run the work in a process, kill it, and return what it acknowledged.
+
+    It is killed so many seconds after its first acknowledgement, or after its start where it is to die `opening`.
+    """
     end, pipe = os.pipe()
     worker = os.fork()
     if not worker:
@@ -74,7 +77,8 @@ def struck(place, seed, seconds, early):
         finally:
             os._exit(3)
     os.close(pipe)
-    said, until = b"", time.monotonic() + seconds
+    said = b"" if opening or not select.select([end], [], [], 15)[0] else os.read(end, 1 << 16)
+    until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         if select.select([end], [], [], left)[0]:
             more = os.read(end, 1 << 16)
@@ -125,7 +129,8 @@ def main(top, points, seed, early):
     for point in range(points):
         if point % 10 == 0:
             place, said = f"{top}/store{point}", []
-        fresh = struck(place, f"{seed}.{point}", chance.choice([0.004, 0.02, 0.06]) * chance.uniform(0.2, 1.8), early)
+        seconds = chance.choice([0.001, 0.01, 0.05]) * chance.uniform(0.2, 1.8)
+        fresh = struck(place, f"{seed}.{point}", seconds, early, point % 5 == 4)
         said += fresh
         acknowledged += len(fresh)
         with opened(place, Running()) as store:

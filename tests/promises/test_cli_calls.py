@@ -46,7 +46,7 @@ def test_a_call_prints_what_a_model_reads_and_exits_0(workspace: Workspace) -> N
     workspace.write("a.txt", "one\ntwo\n")
     done = fresh("call", "read_file", "path=a.txt", "limit=1", at=workspace.ws)
     assert done.out.splitlines()[1:2] == ["1\tone"]
-    assert "truncated" in done.out
+    assert "continue with offset=2" in done.out
     closed = tape(workspace.ws)[-1]
     assert closed["data"]["text"] + "\n" == done.out
 
@@ -90,6 +90,8 @@ def test_values_arrive_as_the_schema_has_them(workspace: Workspace) -> None:
         (("--mode", "wild", "tools"), "wild"),
         (("--yes",), "no command"),
         (("tape", "--since", "x"), "x"),
+        (("tools", "--without", "grepp"), "did you mean grep?"),
+        (("tools", "--dialect", "latin"), "latin"),
         (("approve", "x", "--watch"), "--watch"),
     ],
     ids=str,

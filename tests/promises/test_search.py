@@ -12,6 +12,12 @@ from toolcrib import Crib, Ok
 
 pytestmark = pytest.mark.anyio
 
+SEARCHES = ("glob", "grep", "fff_search", "list_dir")
+
+
+def nowhere(_search_path: str) -> None:
+    """Stand for a machine without ripgrep."""
+
 
 async def seen(crib: Crib) -> dict[str, set[str]]:
     """Return which files each search knows of."""
@@ -34,7 +40,7 @@ async def test_every_search_sees_the_files_as_they_are_now_whoever_changed_them(
 
         async def expect(*names: str) -> None:
             for each in (crib, other):
-                assert await seen(each) == dict.fromkeys(("glob", "grep", "fff_search", "list_dir"), set(names))
+                assert await seen(each) == {each: set(names) for each in SEARCHES}
 
         await expect("a.txt")
         await ok(crib, "write_file", path="b/c.txt", content="needle\n")
@@ -102,9 +108,6 @@ async def test_ripgrep_and_the_engine_without_it_give_the_same_answers(
             return [{**each.to_json(), "call_id": ""} for each in found]
 
     fast = await answers()
-
-    def nowhere(_search_path: str) -> None:
-        """Stand for a machine without ripgrep."""
 
     monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", nowhere)
     plain = await answers()
@@ -177,16 +180,21 @@ async def test_a_glob_means_the_same_to_every_tool_and_engine(
         workspace.write(name, "needle\n")
     for engine in ("ripgrep", "plain"):
         if engine == "plain":
-            monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", lambda _path: None)
+            monkeypatch.setattr("toolcrib.wiring.build.find_ripgrep", nowhere)
         async with opened(workspace.ws) as crib:
-            globbed = set((await ok(crib, "glob", pattern=pattern)).payload["paths"])
-            found = await ok(crib, "grep", pattern="needle", glob=pattern, output="files")
-            grepped = {each["path"] for each in found.payload["files"]}
-            under = {
-                f"src/{name}"
-                for name in (await ok(crib, "glob", pattern=pattern.removeprefix("src/"), cwd="src")).payload["paths"]
-            }
-        assert globbed == PATTERNS[pattern]
-        assert grepped == globbed
-        if pattern.startswith("src/"):
-            assert {name.removeprefix("src/src/") for name in under} >= set()
+
+            async def globbed(pattern: str, **more: str) -> set[str]:
+                return set((await ok(crib, "glob", pattern=pattern, **more)).payload["paths"])
+
+            async def grepped(pattern: str) -> set[str]:
+                found = await ok(crib, "grep", pattern="needle", glob=pattern, output="files")
+                return {each["path"] for each in found.payload["files"]}
+
+            assert await globbed(pattern) == PATTERNS[pattern]
+            if "/" in pattern:
+                assert await grepped(pattern) == PATTERNS[pattern]
+            else:
+                # For grep a pattern without a slash is about names: it is the same pattern at any depth.
+                assert await grepped(pattern) == await globbed(f"**/{pattern}") == await grepped(f"**/{pattern}")
+            if pattern.startswith("src/"):
+                assert await globbed(pattern.removeprefix("src/"), cwd="src") == PATTERNS[pattern]

@@ -8,6 +8,8 @@ import tokenize
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from shape.house import ROOT
 
 HOSTS = tuple(
@@ -90,6 +92,7 @@ def test_no_test_is_skipped_or_expected_to_fail() -> None:
     assert wrong == []
 
 
+@pytest.mark.promise("P-house-setup")
 def test_every_requirement_is_pinned_with_hashes() -> None:
     for path in sorted((ROOT / "requirements").glob("*.txt")):
         entries = path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
@@ -101,6 +104,7 @@ def test_every_requirement_is_pinned_with_hashes() -> None:
         assert loose == [], path.name
 
 
+@pytest.mark.promise("P-house-setup")
 def test_every_dependency_of_the_product_is_pinned() -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     declared = re.findall(

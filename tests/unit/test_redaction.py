@@ -287,7 +287,8 @@ def test_a_value_without_secrets_comes_back_as_it_is() -> None:
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=10,
     )
 )
 def test_any_json_value_without_secrets_is_unchanged(value: Json) -> None:

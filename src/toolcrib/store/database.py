@@ -47,9 +47,8 @@ _FLAGS: dict[Mode, int] = {
     "read": apsw.SQLITE_OPEN_READONLY,
     "frozen": apsw.SQLITE_OPEN_READONLY,
 }
+_LAYOUT = (f"PRAGMA page_size = {PAGE}", "PRAGMA auto_vacuum = NONE")
 _DISTRUST = (
-    f"PRAGMA page_size = {PAGE}",
-    "PRAGMA auto_vacuum = NONE",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",
@@ -95,8 +94,20 @@ class Link:
 
     @classmethod
     def memory(cls) -> Self:
-        """Return an empty database in memory."""
-        return cls(apsw.Connection(":memory:"))
+        """Return an empty database in memory, laid out as a file would be."""
+        link = cls(apsw.Connection(":memory:"))
+        for pragma in _LAYOUT:
+            link.run(pragma)
+        return link
+
+    def image(self) -> bytes:
+        """Return the database as the bytes of a file that uses a write-ahead log.
+
+        Bytes 18 and 19 of the header say so (https://sqlite.org/fileformat2.html#the_database_header).
+        """
+        data = bytearray(self._connection.serialize("main"))
+        data[18:20] = b"\x02\x02"
+        return bytes(data)
 
     @classmethod
     def open(cls, path: str, mode: Mode) -> Self:

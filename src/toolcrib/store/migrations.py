@@ -45,7 +45,7 @@ def migrate(link: Link, steps: Sequence[Migration] = MIGRATIONS) -> int:
 
 
 def inspect(link: Link, steps: Sequence[Migration] = MIGRATIONS) -> int:
-    """Return the version of the database, 0 for an empty one, having read nothing but its header and schema.
+    """Return the version of the database, having read nothing but its header and schema.
 
     A schema that differs in one character from what this version would have made is foreign: a trigger or a view put
     there by someone else would run as part of our own statements.
@@ -56,7 +56,7 @@ def inspect(link: Link, steps: Sequence[Migration] = MIGRATIONS) -> int:
     application, version = link.number("PRAGMA application_id"), link.number("PRAGMA user_version")
     found = shape(link)
     if application == 0 and version == 0 and not found:
-        return 0
+        raise StoreError("the store's database is empty, and a store never is", hint=RESTORE)
     if application != APPLICATION_ID:
         raise StoreError(
             f"the database in the store directory belongs to another program (application id {application:#x})",
@@ -78,6 +78,16 @@ def inspect(link: Link, steps: Sequence[Migration] = MIGRATIONS) -> int:
 def shape(link: Link) -> list[tuple[object, ...]]:
     """Return the schema as SQLite keeps it, in a fixed order."""
     return sorted(link.all("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema"))
+
+
+def blank() -> bytes:
+    """Return the file of an empty store of the newest version."""
+    memory = Link.memory()
+    try:
+        migrate(memory)
+        return memory.image()
+    finally:
+        memory.close()
 
 
 def _expected(steps: Sequence[Migration]) -> list[tuple[object, ...]]:

@@ -4,6 +4,7 @@ A process id can be used again and so proves nothing; a lock that can be taken d
 process started without closing it (by a bare fork) would keep it: nothing here forks.
 """
 
+import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -16,6 +17,7 @@ FOLDER = "owners"
 
 _SUFFIX = ".lock"
 _NEW = ".new"
+_TRIES = 20
 
 
 class Owners:
@@ -34,13 +36,15 @@ class Owners:
         with suppress(FileExistsError):
             os.mkdir(FOLDER, 0o700, dir_fd=directory)
         folder = _folder(directory)
-        me = mint_id()
-        # Locked under another name first: no one ever sees the file unlocked while its owner lives.
-        lock = os.open(me + _NEW, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        os.write(lock, b"%d\n" % os.getpid())
-        os.rename(me + _NEW, me + _SUFFIX, src_dir_fd=folder, dst_dir_fd=folder)
-        return cls(folder, me, lock)
+        for name in _names(folder):
+            if name.endswith(_NEW):
+                _remove(name, folder)
+        for _ in range(_TRIES):
+            me = mint_id()
+            if (lock := _take(me, folder)) is not None:
+                return cls(folder, me, lock)
+        os.close(folder)
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     def dead(self) -> tuple[str, ...]:
         """Return the ids whose process has ended without closing the store, oldest first."""
@@ -63,13 +67,9 @@ class Owners:
 
     def forget(self, owner: str) -> bool:
         """Remove the file of a dead owner; False when it lives, or is not known."""
-        if owner == self.me or owner not in self._known() or not self.is_dead(owner):
+        if owner == self.me or owner not in self._known():
             return False
-        try:
-            os.unlink(owner + _SUFFIX, dir_fd=self._folder)
-        except FileNotFoundError:
-            return False
-        return True
+        return _remove(owner + _SUFFIX, self._folder)
 
     def close(self) -> None:
         """Remove this process's own file: it ended well."""
@@ -85,7 +85,7 @@ class Owners:
     def _known(self) -> list[str]:
         if self._folder < 0:
             return []
-        names = [entry.name for entry in os.scandir(self._folder)]
+        names = _names(self._folder)
         return sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
 
     def _probe(self, owner: str) -> int | None:
@@ -102,3 +102,40 @@ def _folder(directory: int) -> int:
         return os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     except FileNotFoundError:
         return -1
+
+
+def _names(folder: int) -> list[str]:
+    return [entry.name for entry in os.scandir(folder)]
+
+
+def _take(me: str, folder: int) -> int | None:
+    """Make and lock the file of `me`; None when it was swept away before it was locked."""
+    # Locked under another name first: no one ever sees the file unlocked while its owner lives.
+    lock = os.open(me + _NEW, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.write(lock, b"%d\n" % os.getpid())
+        os.rename(me + _NEW, me + _SUFFIX, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileNotFoundError:
+        os.close(lock)
+        return None
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _remove(name: str, folder: int) -> bool:
+    """Remove the file `name` if nobody holds its lock."""
+    try:
+        file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(name, dir_fd=folder)
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    finally:
+        os.close(file)
+    return True

@@ -1,8 +1,9 @@
 """The store directory: opened once by each process, checked before it is trusted, never silently replaced."""
 
 import os
+import secrets
 import stat
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
@@ -20,8 +21,8 @@ from toolcrib.store.lanes import Lane, Reader, reading
 from toolcrib.store.leases import Leases
 from toolcrib.store.ledger import Ledger
 from toolcrib.store.mark import Mark
-from toolcrib.store.migrations import MIGRATIONS, inspect, migrate
-from toolcrib.store.owners import FOLDER, Owners
+from toolcrib.store.migrations import MIGRATIONS, blank, inspect, migrate
+from toolcrib.store.owners import Owners
 from toolcrib.store.shelf import Shelf
 from toolcrib.store.tape import Tape
 from toolcrib.store.writer import Writer
@@ -31,6 +32,9 @@ from toolcrib.terms.refusals import Refusal
 DATABASE = "store.db"
 """The database file in the store directory."""
 
+HALF = f"{DATABASE}.new-"
+"""Start of the name of a database file that is being made."""
+
 READERS = 2
 """Threads that read."""
 
@@ -39,7 +43,10 @@ SMALL = 4 << 20
 
 
 class Store:
-    """Everything durable, behind the ports. Close it, or the next opening takes this process for one that crashed."""
+    """Everything durable, behind the ports. Close it, or the next opening takes this process for one that crashed.
+
+    What is not `async` here waits for the disk: call it from a thread.
+    """
 
     def __init__(self, base: "_Base", clock: Clock) -> None:
         self._base = base
@@ -147,7 +154,7 @@ class _Base:
         self._handles.callback(self.mark.close)
         known = self.mark.read()
         link = self._connect(writable=writable)
-        self._check(link, known, fresh=FOLDER not in names, writable=writable)
+        self._check(link, known, writable=writable)
         self.link = link if writable else None
         if writable:
             self.mark = Mark(self.folder, create=True)
@@ -169,13 +176,11 @@ class _Base:
         """Close every handle that was opened, the last one first."""
         self._handles.close()
 
-    def _check(self, link: Link, known: int, *, fresh: bool, writable: bool) -> None:
+    def _check(self, link: Link, known: int, *, writable: bool) -> None:
         version = inspect(link)
-        if version == 0 and not fresh:
-            _demand("it is empty, and it was not before")
         size = os.stat(DATABASE, dir_fd=self.folder).st_size
         _demand("it ends within a page" if size % PAGE else "")
-        if version and (size <= SMALL or self._was_unclean()):
+        if size <= SMALL or self._was_unclean():
             _demand(link.check() or (sealed.broken(link) if version == len(MIGRATIONS) else ""))
         if writable:
             link.use_wal()
@@ -194,13 +199,18 @@ class _Base:
             raise StoreError(
                 "the store directory belongs to another user", hint="Point the state directory at one of your own."
             )
+        halves = {name for name in names if name.startswith(HALF)}
         if DATABASE not in names:
-            if names:
+            if names - halves:
                 raise StoreError(
                     f"the store directory holds other things and no database ({DATABASE!r} is missing)",
                     hint="Point the state directory at an empty place, or restore it from a backup.",
                 )
-            os.close(os.open(DATABASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600, dir_fd=self.folder))
+            _create(self.folder)
+        elif writable:
+            for name in halves:
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=self.folder)
         if writable and stat.S_IMODE(held.st_mode) & 0o077:
             os.fchmod(self.folder, 0o700)
 
@@ -225,6 +235,23 @@ class _Base:
             return bool(before.dead())
         finally:
             before.close()
+
+
+def _create(folder: int) -> None:
+    """Put the file of an empty store in place, whole; one that another process puts there meanwhile stays."""
+    half = HALF + secrets.token_hex(8)
+    file = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        with open(file, "wb", buffering=0) as stream:
+            stream.write(blank())
+            os.fsync(file)
+        # The name is gone if the other process has swept it, its own file being there.
+        with suppress(FileExistsError, FileNotFoundError):
+            os.link(half, DATABASE, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(half, dir_fd=folder)
+    os.fsync(folder)
 
 
 def _demand(problem: str) -> None:

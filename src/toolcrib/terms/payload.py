@@ -15,7 +15,7 @@ class Payload(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tells_bounds: ClassVar[bool] = False
-    """Whether `text` itself says what was cut or skipped; otherwise the outcome's text gets a closing line of bounds."""
+    """Whether `text` itself says what was cut or skipped; else the outcome closes with a line of bounds."""
 
     @abstractmethod
     def text(self) -> str:

@@ -136,7 +136,6 @@ _LONG = b"x" * _RUN
 _STARTS = tuple(start.encode("ascii") for shape in SHAPES for start in shape.starts)
 _ESCAPES = {b"\\": 1, b"%": 2}
 _LEADS = frozenset({b".", b"/"})
-_BLANK = frozenset({b"", b" ", b"\n", b"\t", b'"', b"'"})
 
 
 @cache
@@ -294,14 +293,14 @@ def _has_token(data: bytes) -> bool:
 
 def _has_user(data: bytes) -> bool:
     """Tell whether a URL in `data` has a user part with a colon."""
-    at = data.find(b"@")
+    if b"@" not in data:
+        return False
+    at = data.find(b"://")
     while at >= 0:
-        if data[at - 1 : at] not in _BLANK:
-            scheme = data.rfind(b"://", max(0, at - _USER), at)
-            part = data[scheme + 3 : at]
-            if scheme >= 0 and b":" in part and b"/" not in part and len(part.split(None, 1)) == 1:
-                return True
-        at = data.find(b"@", at + 1)
+        part, sign, _ = data[at + 3 : at + _USER].partition(b"@")
+        if sign and b":" in part and b"/" not in part and len(part.split(None, 1)) == 1:
+            return True
+        at = data.find(b"://", at + 3)
     return False
 
 

@@ -23,22 +23,33 @@ BLOCK = 1 << 18
 _TRIES = 5  # a file that is written at every look is not worth more
 
 
-def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None) -> Place:
-    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size)."""
+def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: bool = False) -> Place:
+    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size).
+
+    A digest that is known is not taken again, unless it has to be `fresh`.
+    """
     with resolve(base, path) as spot:
         if spot.path not in scope.writes:
             permit_read(scope, spot)
         found = spot.place()
         if not digest or found.kind != "file" or (most is not None and found.size > most):
             return found
+        known = None if fresh or spot.status is None else base.known.find(spot.status)
+        if known is not None:
+            return spot.place(known)
         with opened(base, spot) as handle:
-            for _ in range(_TRIES):
-                before = os.fstat(handle)
-                value = hashed(handle)
-                after = os.fstat(handle)
-                if _same(before, after):
-                    return placed(path, spot.path, after, value)
-    raise _restless(path)
+            return _hashed_place(base, spot, handle)
+
+
+def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
+    for _ in range(_TRIES):
+        before = os.fstat(handle)
+        value = hashed(handle)
+        after = os.fstat(handle)
+        if _same(before, after):
+            base.known.note(after, value)
+            return placed(spot.asked, spot.path, after, value)
+    raise _restless(spot.asked)
 
 
 def load(base: Base, scope: Scope, path: str, *, most: int) -> Loaded:
@@ -46,6 +57,7 @@ def load(base: Base, scope: Scope, path: str, *, most: int) -> Loaded:
     with readable(base, scope, path) as (spot, handle):
         status, data = _whole(handle, path, most)
         digest = of_bytes(data)
+        base.known.note(status, digest)
         return Loaded(place=placed(path, spot.path, status, digest), data=data, digest=digest)
 
 
@@ -59,6 +71,7 @@ def window(base: Base, scope: Scope, path: str, view: View) -> Window:
     if looks_binary(data):
         raise binary(path, len(data), data[:512])
     digest = of_bytes(data)
+    base.known.note(status, digest)
     text = decode(data)
     sheet = Sheet(view, clean=text.encoding != "bytes" and "\0" not in text.text)
     total = _count(text.text)

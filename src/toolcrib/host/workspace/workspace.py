@@ -11,6 +11,7 @@ from toolcrib.host.workspace.calls import O_PATH, RESOLVE_BENEATH, Calls
 from toolcrib.host.workspace.faults import fault, kind_of, not_regular
 from toolcrib.host.workspace.files import Bound
 from toolcrib.host.workspace.guard import guard
+from toolcrib.host.workspace.known import Known
 from toolcrib.host.workspace.sweep import Swept, sweep
 from toolcrib.ports.files import Files, Loaded, Written
 from toolcrib.ports.scope import Scope
@@ -59,6 +60,7 @@ class Workspace:
                 settings=settings,
                 guard=guard(protected),
                 umask=umask,
+                known=Known(),
                 kernel=kernel,
             )
         )
@@ -129,8 +131,8 @@ class Workspace:
         return self._base.guard.names_protected(path)
 
     def place(self, path: str, *, digest: bool = False) -> Place:
-        """Resolve `path` as `Files.place`, whatever a rule says of it; with `digest`, hash a file of any size."""
-        return read.place(self._base, Scope(), path, digest=digest, most=None)
+        """Resolve `path` as `Files.place`, whatever a rule says of it; with `digest`, read and hash a file of any size."""
+        return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=True)
 
     def load(self, path: str, *, most: int) -> Loaded:
         """Read a whole file as `Files.load`, whatever a rule says of it."""

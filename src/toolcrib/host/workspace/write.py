@@ -103,6 +103,9 @@ def refuse_read_only(asked: str, status: os.stat_result, *, forced: bool) -> Non
 
 
 def _digest(target: Aim, asked: str) -> str:
+    known = target.base.known.find(os.fstat(target.old))
+    if known is not None:
+        return known
     try:
         handle = target.base.calls.again(target.old, os.O_RDONLY)
         try:
