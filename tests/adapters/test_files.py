@@ -14,6 +14,7 @@ import pytest
 
 from beneath import WAYS, Way, files, handles, leftovers, membrane, opened, refusing, scope
 from conftest import Workspace
+from toolcrib.host.workspace.calls import Calls
 from toolcrib.host.workspace.workspace import Workspace as Membrane
 from toolcrib.host.workspace.write import Put
 from toolcrib.ports.files import Window
@@ -579,6 +580,41 @@ async def test_places_are_hashed_up_to_the_edit_cap(workspace: Workspace) -> Non
         assert (await files(crib).place("f", digest=True)).digest == of_bytes(b"x" * 100)
         assert (await files(crib).place("f")).digest is None
         assert (await files(crib).place("g", digest=True)).digest is None
+
+
+async def test_a_digest_is_never_an_old_one_however_soon_the_file_changes(workspace: Workspace, crib: Membrane) -> None:
+    """Digests are remembered; a change within one tick of the clock of file times must show all the same."""
+    path = workspace.write("f", "0000")
+    for turn in range(300):
+        text = f"{turn:04}".encode()
+        path.write_bytes(text)
+        os.utime(path, ns=(0, 0))  # the time of change, which cannot be set, is what is left
+        assert (await files(crib).place("f", digest=True)).digest == of_bytes(text)
+
+
+async def test_a_digest_that_is_known_is_not_taken_again(workspace: Workspace) -> None:
+    path = workspace.write("f", "text")
+    reading = Reading()
+    async with opened(workspace.ws, calls=reading) as crib:
+        before = -1
+        while reading.count != before:
+            before = reading.count
+            await files(crib).place("f", digest=True)
+        assert 0 < before < 1000
+        assert (await files(crib).place("f", digest=True)).digest == of_bytes(b"text")
+        assert reading.count == before
+        path.write_text("more")
+        assert (await files(crib).place("f", digest=True)).digest == of_bytes(b"more")
+
+
+class Reading(Calls):
+    """Counts the files opened for reading."""
+
+    count = 0
+
+    def again(self, handle: int, flags: int) -> int:
+        self.count += 1
+        return super().again(handle, flags)
 
 
 async def test_reading_a_file_that_is_rewritten_in_place_gives_one_of_its_versions(

@@ -39,7 +39,7 @@ def anthropic(tools: Any) -> dict[str, Any]:
 
 def gemini(tools: Any) -> dict[str, Any]:
     (one,) = tools
-    return {each["name"]: each["parametersJsonSchema" if "parametersJsonSchema" in each else "parameters"] for each in one["functionDeclarations"]}
+    return {each["name"]: each["parametersJsonSchema"] for each in one["functionDeclarations"]}
 
 
 def mcp(tools: Any) -> dict[str, Any]:
@@ -140,7 +140,7 @@ async def test_ones_own_tool_walks_the_same_line_as_every_other(workspace: Works
         assert set(rendered["inputSchema"]["properties"]) == {"path", "to"}
         assert "shout — Write a file in capitals." in crib.overview()
         done = await ok(crib, "shout", path="a.txt", to="loud.txt")
-        assert [each.subject for each in seen] == ["loud.txt"]
+        assert [each.subject for each in seen] == ["loud.txt a.txt"]
         assert [each.path for each in done.evidence.changed] == ["loud.txt"]
         walked = await stages(crib, done)
         assert (walked[0], walked[-2:]) == ("received", ["started", "closed"])

@@ -1,5 +1,6 @@
 """One tool under its minted name, and what a dialect makes of a call to it."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -57,6 +58,13 @@ class Entry:
     def spell(self, place: shapes.Path, *, dialect: str = DEFAULT) -> str:
         """Return a place inside the canonical arguments, such as `("edits", 0, "old")`, as the caller writes it."""
         return self._shape(dialect).spell(place)
+
+    def told(self, text: str, *, dialect: str = DEFAULT) -> str:
+        """Return a message with the parameters it names as the caller writes them, if no sentence has them by chance."""
+        for name in self.tool.parameters.model_fields:
+            if "_" in name and name in text and (spelled := self.spell((name,), dialect=dialect)):
+                text = re.sub(rf"\b{name}\b", spelled, text)
+        return text
 
     def parameters(self, dialect: str = DEFAULT) -> tuple[str, ...]:
         """Return the names of the parameters as the dialect shows them."""

@@ -47,7 +47,7 @@ async def approve(judged: Judged, desk: Desk) -> Cleared:
     if call.given is not None:
         await _take_flag(judged, call.given == "deny")
         return cleared
-    if taken := await desk.kit.approvals.consume(effect=effect, principal=call.principal.id):
+    if taken := await _take(judged, desk, effect):
         admitted.flight.pending.append(
             Entry(
                 stage="answered",
@@ -107,7 +107,9 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
     call = flight.call
     known = await kit.approvals.standing(effect=effect, principal=call.principal.id)
     if known is not None and known.state == "denied":
-        raise Stop(_denied(known))
+        if desk.asker is None:
+            raise Stop(_denied(known))
+        known = None
     attended = desk.asker is not None or await kit.approvals.attended()
     if not attended and known is None and judged.ruling.rule == DIALECT:
         raise Stop(_exists(judged))
@@ -120,12 +122,8 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
         approval = await _wait(approval, desk)
     if approval.state == "denied":
         raise Stop(_denied(approval))
-    if approval.state == "granted":
-        taken = await kit.approvals.consume(effect=effect, principal=call.principal.id)
-        if taken is not None:
-            if taken.decision == "always" and isinstance(judged.ruling, Ask) and not judged.ruling.always:
-                await kit.grants.add(_grant(taken, judged.admitted.footprint, kit))
-            return
+    if approval.state == "granted" and await _take(judged, desk, effect) is not None:
+        return
     raise Stop(
         Refusal(
             "approval.unattended",
@@ -133,6 +131,15 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
             hint=f"a person runs `toolcrib approve {approval.id[-8:]}`, then the same call is repeated",
         )
     )
+
+
+async def _take(judged: Judged, desk: Desk, effect: str) -> Approval | None:
+    """Consume the yes to this effect, if there is one; an `always` makes its grant as it is taken."""
+    principal = judged.admitted.flight.call.principal.id
+    taken = await desk.kit.approvals.consume(effect=effect, principal=principal)
+    if taken is not None and taken.decision == "always" and taken.grantable:
+        await desk.kit.grants.add(_grant(taken, judged.admitted.footprint, desk.kit))
+    return taken
 
 
 async def _wait(approval: Approval, desk: Desk) -> Approval:
@@ -167,6 +174,7 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
         diff=diff,
         args=args,
         reason=judged.ruling.reason,
+        grantable=isinstance(judged.ruling, Ask) and not judged.ruling.always,
         created=now,
         expires=now + kit.settings.call.approval_seconds,
     )
@@ -183,7 +191,11 @@ def _exists(judged: Judged) -> Refusal:
 
 def _denied(approval: Approval) -> Refusal:
     words = f": {approval.words}" if approval.words else ""
-    return Refusal("approval.denied", f"a person said no to {approval.tool} on {approval.subject!r}{words}")
+    return Refusal(
+        "approval.denied",
+        f"a person said no to {approval.tool} on {approval.subject!r}{words}",
+        hint="this answer stands for the same call until it expires; do something else, or ask the person",
+    )
 
 
 def _grant(approval: Approval, footprint: Footprint, kit: Kit) -> Grant:

@@ -94,8 +94,7 @@ def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body, kit:
         name = found.aliases.get(ending.name, ending.name) if found is not None else ending.name
         details = found.details.get(ending.name) if found is not None else None
         happened: Happened = "yes" if body.evidence.changed else ending.happened
-        message, _ = kit.redact.text(ending.message)
-        hint, _ = kit.redact.text(ending.hint)
+        message, hint = (_told(text, flight, kit) for text in (ending.message, ending.hint))
         return Refused(
             tool=call.tool[:200],
             call_id=call.id,
@@ -121,6 +120,12 @@ def _outcome(flight: Flight, ending: Answer[Payload] | Refusal, body: Body, kit:
         text=text,
         spelling=spelling,
     )
+
+
+def _told(text: str, flight: Flight, kit: Kit) -> str:
+    """Return what a refusal says, without secrets and in the caller's words."""
+    said, _ = kit.redact.text(text)
+    return flight.found.told(said, dialect=flight.call.dialect) if flight.found is not None else said
 
 
 def refusal_text(

@@ -115,7 +115,7 @@ class Shelf:
             return
         aside = f"{self._owner}-{digest}-{secrets.token_hex(4)}"
         try:
-            _write(aside, self._aside, data)
+            write_new(aside, self._aside, data)
             # The flush of the file has brought its name to the disk with it, so this one waits for nothing.
             os.fsync(self._aside)
             self._move(aside, digest)
@@ -169,7 +169,8 @@ def _directory(name: str, folder: int) -> int:
         return -1
 
 
-def _write(name: str, folder: int, data: bytes) -> None:
+def write_new(name: str, folder: int, data: bytes) -> None:
+    """Write a new private file and flush it; `name` must not exist in the directory."""
     file = os.open(name, _NEW, 0o600, dir_fd=folder)
     try:
         view = memoryview(data)

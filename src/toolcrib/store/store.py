@@ -23,7 +23,7 @@ from toolcrib.store.ledger import Ledger
 from toolcrib.store.mark import Mark
 from toolcrib.store.migrations import MIGRATIONS, blank, inspect, migrate
 from toolcrib.store.owners import Owners
-from toolcrib.store.shelf import Shelf
+from toolcrib.store.shelf import Shelf, write_new
 from toolcrib.store.tape import Tape
 from toolcrib.store.writer import Writer
 from toolcrib.terms.errors import StoreError
@@ -240,11 +240,8 @@ class _Base:
 def _create(folder: int) -> None:
     """Put the file of an empty store in place, whole; one that another process puts there meanwhile stays."""
     half = HALF + secrets.token_hex(8)
-    file = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
-        with open(file, "wb", buffering=0) as stream:
-            stream.write(blank())
-            os.fsync(file)
+        write_new(half, folder, blank())
         # The name is gone if the other process has swept it, its own file being there.
         with suppress(FileExistsError, FileNotFoundError):
             os.link(half, DATABASE, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

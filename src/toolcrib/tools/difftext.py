@@ -60,6 +60,11 @@ class _Page:
     removed: int = 0
     dropped: int = 0
 
+    @property
+    def width(self) -> int:
+        """Characters shown of a changed line: all of them where a person decides by the page."""
+        return LINE if self.most < MOST_PREVIEW else self.most
+
     def put(self, line: str) -> None:
         if self.size + len(line) > self.most:
             self.size = self.most
@@ -207,7 +212,7 @@ def _range(first: int, count: int) -> str:
 
 def _context(page: _Page, lines: Sequence[str], start: int, end: int) -> None:
     for line in lines[start:end]:
-        page.put(" " + _shown(line, 0))
+        page.put(" " + _shown(line, 0, LINE))
 
 
 def _changed(page: _Page, old: Sequence[str], new: Sequence[str]) -> None:
@@ -216,19 +221,19 @@ def _changed(page: _Page, old: Sequence[str], new: Sequence[str]) -> None:
     for sign, lines, others in (("-", old, new), ("+", new, old)):
         for index, line in enumerate(lines):
             near = 0
-            if len(line) > LINE and index < len(others):
+            if len(line) > page.width and index < len(others):
                 near = _common(line, others[index])
-            page.put(sign + _shown(line, near))
+            page.put(sign + _shown(line, near, page.width))
 
 
-def _shown(line: str, near: int) -> str:
-    """Return the line, or `LINE` characters of a longer one from shortly before `near`."""
-    if len(line) <= LINE:
+def _shown(line: str, near: int, width: int) -> str:
+    """Return the line, or `width` characters of a longer one from shortly before `near`."""
+    if len(line) <= width:
         return printable(line)
-    start = max(0, min(near - LINE // 4, len(line) - LINE))
+    start = max(0, min(near - width // 4, len(line) - width))
     head = f"[... {start:,} characters ...]" if start else ""
-    rest = len(line) - start - LINE
-    return head + printable(line[start : start + LINE]) + (f"[... {rest:,} characters ...]" if rest else "")
+    rest = len(line) - start - width
+    return head + printable(line[start : start + width]) + (f"[... {rest:,} characters ...]" if rest else "")
 
 
 def _common(one: str, other: str) -> int:

@@ -1,12 +1,11 @@
 """Small JSON documents of the person: which tools are off, which projects are trusted. Replaced whole, never half."""
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 from toolcrib.terms.errors import ConfigError
+from toolcrib.wiring import personal
 
 
 def read(path: Path, default: Any) -> Any:
@@ -30,26 +29,10 @@ def read(path: Path, default: Any) -> Any:
 
 
 def replace(path: Path, value: Any) -> None:
-    """Put `value` at `path` durably: a new file, mode 0600, renamed over the old one.
+    """Put `value` at `path` durably: a new file, renamed over the old one; mode 0600 when there was none.
 
     Raises:
         ConfigError: the disk is full or the directory cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=2, sort_keys=True)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ConfigError(f"{path}: cannot be written ({error.strerror})") from error
+    data = json.dumps(value, indent=2, sort_keys=True).encode("ascii") + b"\n"
+    personal.replace(path, data, expect=personal.read(path))

@@ -13,15 +13,13 @@ from toolcrib.policy.rules import Rule
 from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.errors import ConfigError, WorkspaceError
 from toolcrib.terms.settings import CallSettings, FileSettings, Mode, SearchSettings, Settings
+from toolcrib.wiring import personal
 
 PROJECT_CONFIG = ".toolcrib/config.toml"
 """Where a project keeps its own configuration, relative to the root."""
 
 SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY")
 """Environment variables whose name holds one of these are secrets: their values never leave in an outcome."""
-
-CONFIG_BYTES = 1 << 20
-"""Largest configuration file, bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +148,9 @@ def load(where: Places, root: str, *, trusted_digest: str | None, mode: Mode | N
 
 
 def _read(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            data = file.read(CONFIG_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
+    data = personal.read(path)
+    if data is None:
         return None
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="fix its permissions") from error
-    if len(data) > CONFIG_BYTES:
-        raise ConfigError(f"{path}: larger than {CONFIG_BYTES:,} bytes")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

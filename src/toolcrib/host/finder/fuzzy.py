@@ -17,7 +17,7 @@ from toolcrib.host.finder.view import View
 from toolcrib.ports.find import Page, Scored
 from toolcrib.terms.refusals import Refusal
 
-MOST_CHARS = 200
+MOST_CHARS = 128
 _NEAR = 75
 """Least likeness of a word to a part of a path that does not hold its letters in order."""
 _SHORT = 2
@@ -68,28 +68,26 @@ def _scored(words: Sequence[str], paths: Sequence[str], cut: int) -> list[tuple[
     alive = list(range(len(paths)))
     sums = dict.fromkeys(alive, 0.0)
     for word in words:
-        holds = _in_order(word)
+        choices = [folded[index] for index in alive]
         near = _NEAR if len(word) > _SHORT else 100
-        likeness = _likeness(word, [folded[index] for index in alive], fuzz.partial_ratio)
-        kept: list[int] = []
-        for index, score in zip(alive, likeness, strict=True):
-            if score >= near or holds(folded[index]):
-                sums[index] += score
-                kept.append(index)
-        alive = kept
+        found = {at: score for _, score, at in _extract(word, choices, cutoff=near)}
+        holds = _in_order(word)
+        rest = [at for at, choice in enumerate(choices) if at not in found and holds(choice)]
+        found.update((rest[at], score) for _, score, at in _extract(word, [choices[at] for at in rest], cutoff=0))
+        for at, score in found.items():
+            sums[alive[at]] += score
+        alive = [alive[at] for at in sorted(found)]
     names = [_BETWEEN.sub(" ", folded[index].rpartition("/")[2]) for index in alive]
-    close = _likeness(_BETWEEN.sub(" ", " ".join(words)), names, fuzz.ratio)
-    parts = zip(alive, close, strict=True)
-    return [(round(0.6 * sums[index] / len(words) + 0.4 * name, 2), paths[index]) for index, name in parts]
+    whole = _BETWEEN.sub(" ", " ".join(words))
+    close = {at: score for _, score, at in process.extract(whole, names, scorer=fuzz.ratio, limit=None)}
+    score_of = {index: 0.6 * sums[index] / len(words) + 0.4 * close[at] for at, index in enumerate(alive)}
+    return [(round(score, 2), paths[index]) for index, score in score_of.items()]
+
+
+def _extract(word: str, choices: Sequence[str], *, cutoff: float) -> list[tuple[str, float, int]]:
+    return process.extract(word, choices, scorer=fuzz.partial_ratio, limit=None, score_cutoff=cutoff)
 
 
 def _in_order(word: str) -> Callable[[str], object]:
     """Return a test for the letters of `word` in order; each step looks for the next letter only, so it is linear."""
     return re.compile("".join(f"[^{re.escape(char)}]*{re.escape(char)}" for char in word)).match
-
-
-def _likeness(text: str, choices: Sequence[str], scorer: Callable[..., float]) -> list[float]:
-    scores = [0.0] * len(choices)
-    for _, score, index in process.extract(text, choices, scorer=scorer, limit=None):
-        scores[index] = score
-    return scores

@@ -25,11 +25,15 @@ _BACK = {point: surrogate for surrogate, point in _BYTES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One name of a pattern. `literal` is the name it stands for, None where it has signs; `deep` is `**`."""
+    """One name of a pattern. `literal` is the name it stands for, None where it has signs; `deep` is `**`.
+
+    `ends` is what stands before and behind the star where one star is all the signs it has.
+    """
 
     source: str
     literal: str | None
     deep: bool = False
+    ends: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +79,49 @@ class Alternative:
         return "".join(parts) + (r"[^\x00]+" if last.deep else last.source)
 
 
+class _Common:
+    """The commonest globs, such as `src/**/*.py`, matched without the library: a call for each match costs more."""
+
+    def __init__(self, alternative: Alternative) -> None:
+        *leading, last = alternative.segments
+        self.deep = last.deep or bool(leading and leading[-1].deep)
+        names = [each.literal for each in (leading[:-1] if leading and leading[-1].deep else leading)]
+        self.fits = None not in names and (last.deep or last.literal is not None or last.ends is not None)
+        self.lead = "".join(f"{name}/" for name in names)
+        self.name = last.literal
+        self.head, self.tail = last.ends or ("", "")
+
+    def select(self, paths: Sequence[str]) -> list[str]:
+        """Return those of `paths` that match, in order."""
+        lead, tail, start = self.lead, self.tail, len(self.lead)
+        found = [path for path in paths if path.startswith(lead) and path.endswith(tail) and len(path) > start]
+        if not self.deep:
+            found = [path for path in found if path.find("/", start) < 0]
+        if self.name is not None:
+            return [path for path in found if path.rpartition("/")[2] == self.name]
+        if not self.head:
+            return found
+        least = len(self.head) + len(tail)
+        names = ((path, path.rpartition("/")[2]) for path in found)
+        return [path for path, name in names if name.startswith(self.head) and len(name) >= least]
+
+
 class Globs:
     """Some alternatives compiled. A path is selected when one of them matches and none that takes away does."""
 
     def __init__(self, alternatives: Sequence[Alternative]) -> None:
         self.positive = tuple(each for each in alternatives if not each.takes_away)
         self._keep = _joined(self.positive)
+        common = _Common(self.positive[0]) if len(self.positive) == 1 else None
+        self._common = common if common is not None and common.fits else None
         away = [each for each in alternatives if each.takes_away]
         self._drop = _joined(away) if away else None
 
     def select(self, paths: Sequence[str]) -> Iterator[list[str]]:
         """Yield the selected of `paths`, in order, one list a batch."""
         for at in range(0, len(paths), _BATCH):
-            kept = list(_matching(self._keep, paths[at : at + _BATCH]))
+            batch = paths[at : at + _BATCH]
+            kept = self._common.select(batch) if self._common else list(_matching(self._keep, batch))
             if self._drop is not None and kept:
                 dropped = set(_matching(self._drop, kept))
                 kept = [path for path in kept if path not in dropped]
@@ -142,7 +176,7 @@ def _segment(name: str, pattern: str) -> Segment:
     if len(name) > 1 and not name.strip("*"):
         return Segment("", None, deep=True)
     if not name.strip("*"):
-        return Segment(_NAME + "+", None)
+        return Segment(_NAME + "+", None, ends=("", ""))
     parts: list[str] = []
     plain: list[str] | None = []
     index = 0
@@ -170,7 +204,10 @@ def _segment(name: str, pattern: str) -> Segment:
             if plain is not None:
                 plain.append(name[index])
             index += 1
-    return Segment("".join(parts), None if plain is None else "".join(plain).translate(_BACK))
+    literal = None if plain is None else "".join(plain).translate(_BACK)
+    head, star, tail = name.translate(_BACK).partition("*")
+    single = bool(star) and not set("*?[\\") & set(head + tail)
+    return Segment("".join(parts), literal, ends=(head, tail) if single else None)
 
 
 def _literal(name: str) -> Segment:

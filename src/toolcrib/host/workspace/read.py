@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
@@ -43,11 +44,12 @@ def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None
 
 def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
     for _ in range(_TRIES):
+        began = time.time_ns()
         before = os.fstat(handle)
         value = hashed(handle)
         after = os.fstat(handle)
         if _same(before, after):
-            base.known.note(after, value)
+            base.known.note(after, value, began=began)
             return placed(spot.asked, spot.path, after, value)
     raise _restless(spot.asked)
 
@@ -55,9 +57,7 @@ def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
 def load(base: Base, scope: Scope, path: str, *, most: int) -> Loaded:
     """Read a whole regular file of at most `most` bytes."""
     with readable(base, scope, path) as (spot, handle):
-        status, data = _whole(handle, path, most)
-        digest = of_bytes(data)
-        base.known.note(status, digest)
+        status, data, digest = _whole(base, handle, path, most)
         return Loaded(place=placed(path, spot.path, status, digest), data=data, digest=digest)
 
 
@@ -67,11 +67,9 @@ def window(base: Base, scope: Scope, path: str, view: View) -> Window:
         cap = base.settings.edit_bytes
         if os.fstat(handle).st_size > cap:
             return stream(handle, spot, view)
-        status, data = _whole(handle, path, cap)
+        status, data, digest = _whole(base, handle, path, cap)
     if looks_binary(data):
         raise binary(path, len(data), data[:512])
-    digest = of_bytes(data)
-    base.known.note(status, digest)
     text = decode(data)
     sheet = Sheet(view, clean=text.encoding != "bytes" and "\0" not in text.text)
     total = _count(text.text)
@@ -154,8 +152,9 @@ def binary(path: str, size: int, head: bytes) -> Refusal:
     )
 
 
-def _whole(handle: int, path: str, most: int) -> tuple[os.stat_result, bytes]:
+def _whole(base: Base, handle: int, path: str, most: int) -> tuple[os.stat_result, bytes, str]:
     for _ in range(_TRIES):
+        began = time.time_ns()
         before = os.fstat(handle)
         if before.st_size > most:
             raise Refusal(
@@ -166,7 +165,9 @@ def _whole(handle: int, path: str, most: int) -> tuple[os.stat_result, bytes]:
         data = _read(handle, before.st_size)
         after = os.fstat(handle)
         if _same(before, after) and len(data) == after.st_size:
-            return after, data
+            digest = of_bytes(data)
+            base.known.note(after, digest, began=began)
+            return after, data, digest
     raise _restless(path)
 
 

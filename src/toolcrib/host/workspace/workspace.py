@@ -131,7 +131,7 @@ class Workspace:
         return self._base.guard.names_protected(path)
 
     def place(self, path: str, *, digest: bool = False) -> Place:
-        """Resolve `path` as `Files.place`, whatever a rule says of it; with `digest`, read and hash a file of any size."""
+        """Resolve `path` as `Files.place`, whatever a rule says; with `digest`, read and hash a file of any size."""
         return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=True)
 
     def load(self, path: str, *, most: int) -> Loaded:
