@@ -234,6 +234,22 @@ async def test_an_ignored_file_is_found_when_named_and_counted_when_not(workspac
     assert await at.lines(plain("hit", path="src/a.log")) == [("src/a.log", 1, 1, "hit")]
 
 
+async def test_counting_what_is_ignored_has_an_end_but_what_is_named_is_found_to_the_last(
+    workspace: Workspace, at: Searches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.host.finder.walk.MOST_IGNORED", 30)
+    workspace.write(".gitignore", "dist/\n")
+    for number in range(20):
+        workspace.write(f"dist/d{number}/f", "hit\n")
+    page = await at.find.glob("**/f", under=".", limit=10, cursor=None)
+    assert 0 < page.bounds.skipped_ignored < 20
+    assert len(await at.globbed("dist/**")) == 20
+    assert len(await at.globbed("**/f", under="dist")) == 20
+    assert (await at.find.grep(plain("hit", include_ignored=True))).total_files == 20
+    assert (await at.find.grep(plain("hit", path="dist"))).total_files == 20
+    assert len(await ranked(at, "f", under="dist")) == 20
+
+
 async def test_names_of_every_kind_are_found(workspace: Workspace, engine: Engine) -> None:
     names = ["a\nb", "[x]", "c:d", "-n", "é", "\udcff\udc80", "sp ace", "ti\tcks`", "*", "a\\b", "\u2028", "日本"]
     for name in names:

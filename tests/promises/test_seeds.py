@@ -244,7 +244,7 @@ async def test_the_disabled_set_is_replaced_under_an_open_crib(workspace: Worksp
         for disabled in (["glob"], ["grep", "list_dir"], []):
             await to_thread.run_sync(replace_disabled, places().config, disabled)
             for name, args in (("glob", {"pattern": "*"}), ("grep", {"pattern": "x"}), ("list_dir", {})):
-                outcome = await crib.call(name, **args)
+                outcome = await crib.submit(crib.make(name, args))
                 wanted = "tool.disabled" if name in disabled else "ok"
                 assert (outcome.name if isinstance(outcome, Refused) else "ok") == wanted
             assert not set(disabled) & names(crib)
@@ -371,16 +371,15 @@ async def test_the_toolkit_writes_with_its_flag_edits_exactly_and_keeps_what_was
         replaced = await well(crib, "write_file", path="a.txt", content="three\nfour\n", overwriteExisting=True)
         assert (created.payload["action"], replaced.payload["action"]) == ("created", "replaced")
         assert "-one\n-two\n+three\n+four\n" in (replaced.evidence.diff or "")
-        judged = {
-            each.call_id: each.data["existed"] for each in await crib.tape(limit=100) if "existed" in each.data
-        }
+        judged = {each.call_id: each.data["existed"] for each in await crib.tape(limit=100) if "existed" in each.data}
         assert judged[created.call_id] == {"a.txt": False}
         assert judged[replaced.call_id] == {"a.txt": True}
         changed = await well(crib, "edit_file", path="a.txt", edits=[{"old": "four", "new": "4"}])
         assert workspace.read("a.txt") == b"three\n4\n"
         await badly(crib, "edit_file", "file.no_match", path="a.txt", edits=[{"old": "Three", "new": "3"}])
-        for forged in ({"existed": False}, {"priorContent": ""}, {"prior_content": None}):
-            outcome = await badly(crib, "write_file", "args.invalid", path="b.txt", content="x", **forged)
+        for forged in ("existed", "priorContent", "prior_content"):
+            args: dict[str, Any] = {"path": "b.txt", "content": "x", forged: False}
+            outcome = await badly(crib, "write_file", "args.invalid", **args)
             assert "unknown parameter" in outcome.message
         schemas = {each["name"]: each["inputSchema"]["properties"] for each in crib.render("mcp", dialect="standard")}
         for name in ("write_file", "edit_file"):
@@ -394,7 +393,9 @@ async def test_the_toolkit_writes_with_its_flag_edits_exactly_and_keeps_what_was
 
 @pytest.mark.seed("S-toolkit-approval")
 @pytest.mark.seed("S-toolkit-denial")
-async def test_changes_are_approved_by_the_kind_of_their_job_and_a_no_is_something_to_read(workspace: Workspace) -> None:
+async def test_changes_are_approved_by_the_kind_of_their_job_and_a_no_is_something_to_read(
+    workspace: Workspace,
+) -> None:
     workspace.write("a.txt", "one\n")
     ran: list[str] = []
     async with open_crib(workspace.ws, mode="ask", tools=[probe("act", marking(ran))]) as crib:
@@ -459,7 +460,7 @@ async def test_no_call_of_the_set_starts_a_process_of_the_callers_choice(
     run = Launcher.run
 
     async def noted(self: Launcher, program: Program) -> Ran:
-        started.append(tuple(program.argv))
+        started.append(tuple(map(os.fsdecode, program.argv)))
         return await run(self, program)
 
     monkeypatch.setattr(Launcher, "run", noted)

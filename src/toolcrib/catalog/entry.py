@@ -60,8 +60,9 @@ class Entry:
         return self._shape(dialect).spell(place)
 
     def told(self, text: str, *, dialect: str = DEFAULT) -> str:
-        """Return a message with the parameters it names as the caller writes them, if no sentence has them by chance."""
+        """Return a message with the parameters it names as the caller writes them."""
         for name in self.tool.parameters.model_fields:
+            # Only a name that no sentence has by chance.
             if "_" in name and name in text and (spelled := self.spell((name,), dialect=dialect)):
                 text = re.sub(rf"\b{name}\b", spelled, text)
         return text

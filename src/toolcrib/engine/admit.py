@@ -53,18 +53,21 @@ async def _resolved(flight: Flight, found: Entry, kit: Kit, readings: Readings) 
     plain = args.model_dump(mode="json", exclude_defaults=True)
     named = tool.footprint(args)
     received(flight, kit, kind=job_kind(tool))
-    places, footprint = await resolve(tool, named, kit)
+    places, footprint = await resolve(named, kit)
+    cited = readings.cited(call.principal.thread, places)
+    if tool.pins and not getattr(args, tool.pins) and not all(place.path in cited for place in places):
+        places, footprint = await resolve(named, kit, digest=True)
     facts = Facts(
         places=places,
-        cited=readings.cited(call.principal.thread, places),
+        cited=cited,
         rebase=kit.settings.files.rebase and "no_rebase" not in converted.marks,
         limits=kit.settings.files,
     )
     return Admitted(flight, tool, args, plain, footprint, facts, converted.marks)
 
 
-async def resolve(tool: Tool, named: Footprint, kit: Kit) -> tuple[tuple[Place, ...], Footprint]:
-    """Resolve the paths of a footprint, hashing them where the tool pins what it names.
+async def resolve(named: Footprint, kit: Kit, *, digest: bool = False) -> tuple[tuple[Place, ...], Footprint]:
+    """Resolve the paths of a footprint, and with `digest` hash the files that stand there.
 
     Raises:
         Refusal: the membrane's, for a path outside, through a bad link, and so on.
@@ -73,7 +76,7 @@ async def resolve(tool: Tool, named: Footprint, kit: Kit) -> tuple[tuple[Place, 
     places: dict[str, Place] = {}
     for path in (*named.writes, *named.reads):
         if path not in places:
-            places[path] = await files.place(path, digest=tool.pins)
+            places[path] = await files.place(path, digest=digest)
     footprint = Footprint(
         reads=tuple(dict.fromkeys(places[path].path for path in named.reads)),
         writes=tuple(dict.fromkeys(places[path].path for path in named.writes)),
@@ -81,6 +84,15 @@ async def resolve(tool: Tool, named: Footprint, kit: Kit) -> tuple[tuple[Place, 
         hosts=named.hosts,
     )
     return tuple(places.values()), footprint
+
+
+def moved(subject: str) -> Refusal:
+    """Return the refusal of a call whose files are no longer what it was judged on."""
+    return Refusal(
+        "approval.stale",
+        f"{subject!r} changed while the call waited: it is not what was judged",
+        hint="read it again and repeat the call",
+    )
 
 
 def received(flight: Flight, kit: Kit, *, kind: JobKind) -> None:

@@ -1,7 +1,8 @@
 """Approve: only for Ask. A yes is bound to the digest of the exact effect, used once, and never made by waiting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from toolcrib.engine.admit import moved, resolve
 from toolcrib.engine.kit import Binding, Kit, Policy
 from toolcrib.engine.powers import Circumstances, bind
 from toolcrib.engine.stages import Cleared, Judged, Stop
@@ -35,15 +36,16 @@ async def approve(judged: Judged, desk: Desk) -> Cleared:
             preview refuses: a person is never asked about a call that cannot work.
     """
     admitted, call = judged.admitted, judged.admitted.flight.call
-    effect = effect_digest(judged, desk)
     if isinstance(judged.ruling, Allow):
         if judged.ruling.grant is not None and not await desk.kit.grants.use(judged.ruling.grant):
             raise Stop(Refusal("approval.expired", "the grant that covered this call was used up", hint="call again"))
-        return Cleared(judged, asked=False, effect=effect)
+        return Cleared(judged, asked=False)
     if (refusal := child_refusal(judged.ruling, call.principal, shown=call.tool)) is not None:
         raise Stop(refusal)
+    judged = await _pinned(judged, desk.kit)
+    effect = effect_digest(judged, desk)
     preview = await _preview(judged, desk.kit)
-    cleared = Cleared(judged, asked=True, effect=effect, preview=preview)
+    cleared = Cleared(judged, asked=True)
     if call.given is not None:
         await _take_flag(judged, call.given == "deny")
         return cleared
@@ -76,6 +78,20 @@ def effect_digest(judged: Judged, desk: Desk) -> str:
             desk.policy.version,
         ]
     )
+
+
+async def _pinned(judged: Judged, kit: Kit) -> Judged:
+    """Bind the question to the content of the files it is about."""
+    admitted = judged.admitted
+    if not admitted.tool.pins:
+        return judged
+    try:
+        places, footprint = await resolve(admitted.tool.footprint(admitted.args), kit, digest=True)
+    except Refusal as refusal:
+        raise Stop(refusal) from refusal
+    if footprint != admitted.footprint:
+        raise Stop(moved(admitted.footprint.subject))
+    return replace(judged, admitted=replace(admitted, facts=replace(admitted.facts, places=places)))
 
 
 async def _preview(judged: Judged, kit: Kit) -> Previewed:

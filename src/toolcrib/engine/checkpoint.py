@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from toolcrib.engine.admit import resolve
+from toolcrib.engine.admit import moved, resolve
 from toolcrib.engine.kit import Kit
 from toolcrib.engine.stages import Cleared, Guarded, Stop
 from toolcrib.terms.records import Entry
@@ -24,14 +24,11 @@ async def checkpoint(cleared: Cleared, kit: Kit) -> Guarded:
     try:
         facts, held = admitted.facts, None
         if admitted.footprint.writes:
-            places, footprint = await resolve(tool, tool.footprint(admitted.args), kit)
-            facts = replace(facts, places=places)
-            if footprint != admitted.footprint or (cleared.asked and facts.pins() != admitted.facts.pins()):
-                raise Refusal(
-                    "approval.stale",
-                    f"{admitted.footprint.subject!r} changed while the call waited: it is not what was judged",
-                    hint="read it again and repeat the call",
-                )
+            if cleared.asked:
+                places, footprint = await resolve(tool.footprint(admitted.args), kit, digest=bool(tool.pins))
+                facts = replace(facts, places=places)
+                if footprint != admitted.footprint or facts.pins() != admitted.facts.pins():
+                    raise moved(admitted.footprint.subject)
             held = await kit.snapshots.hold(flight.call.id, admitted.footprint.writes)
         started = Entry(
             stage="started", call_id=flight.call.id, data={"checkpoint": held.to_json()} if held is not None else {}

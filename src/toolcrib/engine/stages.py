@@ -15,7 +15,7 @@ from toolcrib.terms.footprint import Footprint
 from toolcrib.terms.records import Checkpoint
 from toolcrib.terms.records import Entry as TapeEntry
 from toolcrib.terms.refusals import Refusal
-from toolcrib.terms.tool import Previewed, Tool
+from toolcrib.terms.tool import Tool
 
 
 class Stop(Exception):  # noqa: N818 - control flow private to the line, caught once in it
@@ -70,8 +70,6 @@ class Cleared:
 
     judged: Judged
     asked: bool
-    effect: str
-    preview: Previewed | None = None
 
     @property
     def footprint(self) -> Footprint:

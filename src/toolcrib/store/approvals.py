@@ -148,7 +148,10 @@ class Approvals:
     async def _is_open(self, approval_id: str) -> bool:
         """Look cheaply, without the diff and the arguments: what is returned in the end is read whole and checked."""
         row = await self._reader.submit(lambda link: link.one(_STATE, (approval_id,)))
-        return row is not None and row[0] == "pending" and not Term.parse(str(row[1])).is_over(self._clock)
+        try:
+            return row is not None and row[0] == "pending" and not Term.parse(str(row[1])).is_over(self._clock)
+        except ValueError:
+            return False
 
     async def _exactly(self, approval_id: str) -> Approval:
         row = await self._reader.submit(lambda link: link.one(f"{_SELECT} WHERE id = ?", (approval_id,)))

@@ -38,19 +38,19 @@ def encode(entry: Entry) -> Coded:
         ValueError: its data holds a number that JSON does not know.
         TypeError: its data holds what JSON cannot carry.
     """
-    data = dict(entry.data)
-    text = canonical(data)
-    if len(text) <= BODY_BYTES and BODY.encode() not in text:
-        return Coded(entry, text.decode("ascii"), ())
+    parts: list[str] = []
     bodies: list[tuple[bytes, bytes]] = []
-    for key, value in data.items():
+    # Each value is encoded once, by itself: joined in key order they are the canonical JSON of the whole.
+    for key in sorted(entry.data):
+        value = entry.data[key]
         whole = canonical(value)
         # A caller's own value that looks like a stand-in is taken out too, so that it is never read as one.
         if len(whole) > BODY_BYTES or (isinstance(value, Mapping) and BODY in value):
             digest = sha256(whole)
             bodies.append((digest.digest(), whole))
-            data[key] = {BODY: digest.hexdigest(), "size": len(whole)}
-    return Coded(entry, canonical(data).decode("ascii"), tuple(bodies))
+            whole = canonical({BODY: digest.hexdigest(), "size": len(whole)})
+        parts.append(f"{encode_basestring_ascii(key)}:{whole.decode('ascii')}")
+    return Coded(entry, "{" + ",".join(parts) + "}", tuple(bodies))
 
 
 def link_hash(previous: bytes, seq: int, at: float, stage: str, call_id: str, data: str) -> bytes:

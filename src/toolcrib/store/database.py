@@ -135,15 +135,24 @@ class Link:
 
     def one(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
         """Return the first row of an answer."""
-        return self._execute(sql, values).fetchone()
+        try:
+            return self._execute(sql, values).fetchone()
+        except UnicodeDecodeError as error:
+            raise _garbled() from error
 
     def all(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         """Return every row of an answer."""
-        return self._execute(sql, values).fetchall()
+        try:
+            return self._execute(sql, values).fetchall()
+        except UnicodeDecodeError as error:
+            raise _garbled() from error
 
     def each(self, sql: str, values: Sequence[Value] = ()) -> Iterable[Row]:
         """Return the rows of an answer one by one, in bounded memory."""
-        return self._execute(sql, values)
+        try:
+            yield from self._execute(sql, values)
+        except UnicodeDecodeError as error:
+            raise _garbled() from error
 
     def number(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Return the single whole number that a statement answers with, 0 where it answers nothing."""
@@ -271,15 +280,20 @@ def is_lasting(fault: Fault, reason: int = 0) -> bool:
 
 def damage(fault: Fault | OSError) -> StoreError:
     """Return `fault` as the reason why a store does not open."""
+    said = " ".join(str(fault).split())[:200]
     if isinstance(fault, apsw.NotADBError | apsw.CorruptError):
-        return StoreError(f"the store's database is damaged ({fault})", hint=RESTORE)
+        return StoreError(f"the store's database is damaged ({said})", hint=RESTORE)
     if isinstance(fault, apsw.FullError) or (isinstance(fault, OSError) and fault.errno in _FULL):
         return StoreError("the disk that holds the store is full", hint="Free some space and start again.")
-    why = os.strerror(fault.errno or errno.EIO) if isinstance(fault, OSError) else str(fault)
+    why = os.strerror(fault.errno or errno.EIO) if isinstance(fault, OSError) else said
     return StoreError(
         f"the store cannot be opened ({why})",
         hint="Check that the state directory is a local directory of yours with some space left; nothing was changed.",
     )
+
+
+def _garbled() -> Fault:
+    return apsw.CorruptError("a text in it is not UTF-8")
 
 
 def _fill(log: int, size: int) -> None:

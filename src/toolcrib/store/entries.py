@@ -38,7 +38,7 @@ def load(link: Link, seq: int) -> Taped:
 def taped(link: Link, row: Row) -> Taped:
     """Return one row of `COLUMNS` as an entry with its bodies put back."""
     seq, at, stage, call_id, data, previous, held = cast("tuple[int, float, Stage, str, str, bytes, bytes]", row)
-    if chain.link_hash(previous, seq, at, stage, call_id, data) != held:
+    if not matches(row):
         raise broken(seq, "no longer matches its hash")
     return Taped(
         seq=seq,
@@ -48,6 +48,20 @@ def taped(link: Link, row: Row) -> Taped:
         data=_whole(link, seq, data),
         previous=previous.hex(),
         hash=held.hex(),
+    )
+
+
+def matches(row: Row) -> bool:
+    """Tell whether one row of `COLUMNS` has the types and the hash that it should have."""
+    seq, at, stage, call_id, data, previous, held = row
+    return (
+        isinstance(seq, int)
+        and isinstance(at, float)
+        and isinstance(stage, str)
+        and isinstance(call_id, str)
+        and isinstance(data, str)
+        and isinstance(previous, bytes)
+        and chain.link_hash(previous, seq, at, stage, call_id, data) == held
     )
 
 

@@ -200,7 +200,7 @@ class _Base:
                 "the store directory belongs to another user", hint="Point the state directory at one of your own."
             )
         halves = {name for name in names if name.startswith(HALF)}
-        if DATABASE not in names:
+        if DATABASE not in names and not self._has_database():
             if names - halves:
                 raise StoreError(
                     f"the store directory holds other things and no database ({DATABASE!r} is missing)",
@@ -213,6 +213,14 @@ class _Base:
                     os.unlink(name, dir_fd=self.folder)
         if writable and stat.S_IMODE(held.st_mode) & 0o077:
             os.fchmod(self.folder, 0o700)
+
+    def _has_database(self) -> bool:
+        """Look again: a directory is not listed at one instant, and another process may have made it meanwhile."""
+        try:
+            os.lstat(DATABASE, dir_fd=self.folder)
+        except FileNotFoundError:
+            return False
+        return True
 
     def _connect(self, *, writable: bool) -> Link:
         if writable:

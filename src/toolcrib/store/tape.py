@@ -112,15 +112,13 @@ def verify(link: Link, known: int) -> Verdict:
     link.run("BEGIN")
     try:
         for row in link.each(_ALL):
-            number, at, stage, call_id, data, previous, held = cast(
-                "tuple[int, float, str, str, str, bytes, bytes]", row
-            )
+            number, _, _, _, data, previous, held = cast("tuple[int, float, str, str, str, bytes, bytes]", row)
             why = ""
             if number != seq + 1:
                 why = f"entry {seq + 1} is missing"
             elif previous != head:
                 why = "it does not follow the entry before it"
-            elif chain.link_hash(previous, number, at, stage, call_id, data) != held:
+            elif not entries.matches(row):
                 why = "it no longer matches its hash"
             else:
                 why = _bodies(link, data)

@@ -43,8 +43,8 @@ class Tool:
     powers: tuple[tuple[str, type], ...]
     reads: Pick
     writes: Pick
-    pins: bool
-    """Whether admit hashes the files the call names, so that an approval and the execution bind to them."""
+    pins: str
+    """The argument that cites what the call is based on; empty where it is not bound to the content of its files."""
     preview: Preview | None
 
     def footprint(self, args: BaseModel) -> Footprint:
@@ -78,8 +78,9 @@ class Declaration(TypedDict, total=False):
     """Picks the paths out of the arguments that the call reads; rules are about them. Default: none."""
     writes: Pick
     """Picks the paths that the call may write: locked, checkpointed, and the only ones it can write. Default: none."""
-    pins: bool
-    """Whether an approval binds to the content of the files the call names. Default: false."""
+    pins: str
+    """The argument that cites what the call is based on (a digest). Approvals then bind to the content of the files it
+    names, and a call that cites nothing is held to what stood there when it was admitted. Default: none."""
     preview: Preview
     """Shows what the call would do, with the same powers, reading only."""
     refusals: Sequence[RefusalName]
@@ -119,7 +120,7 @@ def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
             powers=powers,
             reads=declared.get("reads", nothing),
             writes=declared.get("writes", nothing),
-            pins=declared.get("pins", False),
+            pins=declared.get("pins", ""),
             preview=declared.get("preview"),
         )
 

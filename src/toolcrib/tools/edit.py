@@ -103,7 +103,7 @@ async def _preview(args: EditFile, files: Files, context: Context) -> Previewed:
     effect="reversible",
     reads=paths("path"),
     writes=paths("path"),
-    pins=True,
+    pins="digest",
     preview=_preview,
     summary="Replace exact text in a file, all edits or none; returns the diff and the new digest.",
     prefer_over="write_file for part of a file, or sed in a shell",

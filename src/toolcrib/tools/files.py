@@ -184,7 +184,7 @@ async def _prepared(args: WriteFile, files: Files, context: Context) -> Replacem
     effect="irreversible",
     reads=paths("path"),
     writes=paths("path"),
-    pins=True,
+    pins="digest",
     preview=_preview,
     summary="Create a file, or replace a whole one; to change part of a file use edit_file.",
     description=_PROSE["write_file"],

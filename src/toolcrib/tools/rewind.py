@@ -61,7 +61,7 @@ async def _preview(args: Rewind, snapshots: Snapshots) -> Previewed:
     kind="write",
     effect="irreversible",
     writes=_paths,
-    pins=True,
+    pins="call",
     preview=_preview,
     person_only=True,
     summary="Put files back as they were just before a call.",

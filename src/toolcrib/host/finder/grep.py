@@ -67,11 +67,13 @@ def _selected(
 ) -> tuple[list[str], int, Table]:
     if not at.directory:
         return list(_through(globs, [at.path])), 0, Table()
-    seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))
+    # What is named is walked to its end, however much of it is ignored; the empty path names everything.
+    named = ("",) if include_ignored else (at.base,) if at.path else ()
+    seen = table(view, budget, Under(handle=at.handle, base=at.base, named=named))
     files = _through(globs, seen.files)
     left = _through(globs, list(seen.ignored))
-    named = [path for path in left if include_ignored or (at.path and covers(at.path, seen.ignored[path]))]
-    return sorted([*files, *named]), len(left) - len(named), seen
+    wanted = [path for path in left if include_ignored or (at.path and covers(at.path, seen.ignored[path]))]
+    return sorted([*files, *wanted]), len(left) - len(wanted), seen
 
 
 def _through(globs: Globs | None, paths: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ Within one file the last pattern that matches decides. What lies in an ignored d
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from toolcrib.host.finder.bracket import bracket
@@ -17,6 +17,8 @@ FILES = (".gitignore", ".ignore", ".toolcribignore")
 
 MOST_BYTES = 4 << 20
 """Bytes of one ignore file that are read."""
+
+NOTHING: frozenset[str] = frozenset()
 
 _AT_ONCE = 200
 """Patterns in one compiled expression."""
@@ -57,6 +59,8 @@ class Rules:
 
     layers: tuple[tuple[_File, ...], ...] = field(default=((), (), (), (), ()))
     """The person's excludes, info/exclude, then one layer for each name of `FILES`."""
+    files: tuple[_File, ...] = ()
+    """The layers in one."""
 
     def with_excludes(self, data: bytes) -> "Rules":
         """Return the rules with the person's own excludes file added."""
@@ -72,12 +76,11 @@ class Rules:
 
     def ignored(self, base: str, directories: Sequence[str], others: Sequence[str]) -> frozenset[str]:
         """Return which of the entries of one directory are ignored. `base` ends in a slash, or is empty."""
-        held = [file for layer in self.layers for file in layer]
-        if not held or not (directories or others):
-            return frozenset()
+        if not self.files or not (directories or others):
+            return NOTHING
         verdicts: dict[str, bool] = {}
         buffers: dict[int, bytes] = {}
-        for file in held:
+        for file in self.files:
             start = len(file.base)
             inner = base[start:]
             buffer = buffers.get(start)
@@ -89,7 +92,7 @@ class Rules:
             for run in file.runs:
                 for path in _matches(run.expression, buffer):
                     verdicts[path[cut:].rstrip(b"/").decode("utf-8", "surrogateescape")] = run.ignores
-        return frozenset(name for name, ignores in verdicts.items() if ignores)
+        return frozenset(name for name, ignores in verdicts.items() if ignores) if verdicts else NOTHING
 
     def _with(self, layer: int, base: str, data: bytes) -> "Rules":
         patterns = tuple(_patterns(data))
@@ -99,7 +102,7 @@ class Rules:
         together = list(_compiled([each.source for each in patterns])) if len(runs) > 1 else []
         layers = list(self.layers)
         layers[layer] = (*layers[layer], _File(base, runs, together[0] if len(together) == 1 else None))
-        return replace(self, layers=tuple(layers))
+        return Rules(tuple(layers), tuple(file for each in layers for file in each))
 
 
 def _joined(inner: str, directories: Sequence[str], others: Sequence[str]) -> bytes:

@@ -4,13 +4,14 @@ A directory is opened by name from its parent's handle without following links, 
 meanwhile leads out. `.git` is never entered. What the caller may not see is neither shown nor opened.
 """
 
+import bisect
 import os
 import stat
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
 from toolcrib.host.finder.budget import Budget
-from toolcrib.host.finder.ignore import FILES, MOST_BYTES, Rules
+from toolcrib.host.finder.ignore import FILES, MOST_BYTES, NOTHING, Rules
 from toolcrib.terms.names import TEMP_NAME, TEMP_PREFIX
 
 MOST_IGNORED = 50_000
@@ -166,7 +167,7 @@ class Walk:
         directories, files, others = self._names(frame)
         denied = self.notes.denied - denied
         rules = entered(rules, frame.path, frame.handle, files, directories)
-        ignored = rules.ignored(frame.path, directories, [*files, *others]) if within is None else frozenset[str]()
+        ignored = rules.ignored(frame.path, directories, files + others) if within is None else NOTHING
         level = Level(frame.path, frame.handle, frame.depth, directories, files, others, ignored, within, denied)
         if self._plan.most_depth is not None and frame.depth + 1 >= self._plan.most_depth:
             return level, []
@@ -181,32 +182,39 @@ class Walk:
         directories: list[str] = []
         files: list[str] = []
         others: list[str] = []
+        budget = self._plan.budget
+        count = 0
         try:
             with os.scandir(frame.handle) as entries:
-                for count, entry in enumerate(entries, 1):
-                    if entry.is_dir(follow_symlinks=False):
-                        directories.append(entry.name)
-                    elif entry.is_file(follow_symlinks=False):
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
                         files.append(entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        directories.append(entry.name)
                     else:
                         others.append(entry.name)
-                    if not count % 1000 and self._plan.budget.spent(1000):
+                    count += 1
+                    if not count % 1000 and budget.spent(1000):
                         break
-            self._plan.budget.spent((len(directories) + len(files) + len(others)) % 1000)
         except PermissionError:
             self.notes.unread(frame.path[:-1] or ".")
         except OSError:
             self.notes.vanished = True
+        budget.spent(count % 1000)
         return self._shown(frame.path, directories), self._shown(frame.path, files), self._shown(frame.path, others)
 
     def _shown(self, path: str, names: list[str]) -> list[str]:
+        if not names:
+            return names
         names.sort()
-        kept = [name for name in names if not (name.startswith(TEMP_PREFIX) and TEMP_NAME.match(name))]
+        first = bisect.bisect_left(names, TEMP_PREFIX)
+        if first < len(names) and names[first].startswith(TEMP_PREFIX):
+            names = [name for name in names if not TEMP_NAME.match(name)]
         shows = self._plan.shows
         if shows is None:
-            return kept
-        allowed = [name for name in kept if shows(path + name)]
-        self.notes.denied += len(kept) - len(allowed)
+            return names
+        allowed = [name for name in names if shows(path + name)]
+        self.notes.denied += len(names) - len(allowed)
         return allowed
 
 
