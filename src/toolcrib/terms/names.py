@@ -15,7 +15,7 @@ TEMP_PREFIX = ".toolcrib-tmp-"
 """Start of every temporary name that the product makes in a workspace; no tool lists such a name."""
 
 TEMP_NAME = re.compile(r"\.toolcrib-tmp-[0-9a-z]{26}-[0-9a-f]{16}\Z")
-"""The whole form: prefix, call id, 64 random bits."""
+"""The whole form: prefix, call id, 32 random bits, and 32 bits tied to the inode so that recovery knows its own."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

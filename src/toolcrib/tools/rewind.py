@@ -64,6 +64,7 @@ async def _preview(args: Rewind, snapshots: Snapshots) -> Previewed:
     pins="call",
     preview=_preview,
     person_only=True,
+    spills=False,
     summary="Put files back as they were just before a call.",
     description=_PROSE["rewind"],
     refusals=(
