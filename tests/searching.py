@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from toolcrib.host.finder.finder import Finder
 from toolcrib.host.finder.rg import find_ripgrep
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.workspace.workspace import Workspace
-from toolcrib.ports.find import Find, Query
+from toolcrib.ports.find import Find, Found, Query
 from toolcrib.ports.run import Program, Ran
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.settings import FileSettings, SearchSettings
@@ -53,6 +53,18 @@ class Searches:
         assert page.total == len(page.items) or page.bounds.truncated
         return list(page.items)
 
+    async def ranked(self, query: str, *, under: str = ".", limit: int = 50) -> list[str]:
+        """Return the paths that a fuzzy search finds, best first."""
+        return [each.path for each in (await self.find.fuzzy(query, under=under, limit=limit, cursor=None)).items]
+
+    async def pages(self, query: Query) -> list[Found]:
+        """Return every page of a search."""
+        pages = [await self.find.grep(query)]
+        while pages[-1].bounds.next_cursor:
+            pages.append(await self.find.grep(replace(query, cursor=pages[-1].bounds.next_cursor)))
+            assert len(pages) < 1000
+        return pages
+
 
 @asynccontextmanager
 async def searches(
@@ -79,3 +91,13 @@ async def searches(
             yield Searches(finder.within(Scope(may_read=may_read)), launcher)
         finally:
             workspace.close()
+
+
+def plain(pattern: str, **rest: object) -> Query:
+    """Return a search for plain text."""
+    return Query(pattern=pattern, **rest)  # pyright: ignore[reportArgumentType] - by keyword
+
+
+def regex(pattern: str, **rest: object) -> Query:
+    """Return a search by expression."""
+    return plain(pattern, mode="regex", **rest)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from toolcrib.engine.admit import moved, resolve
 from toolcrib.engine.kit import Kit
 from toolcrib.engine.stages import Cleared, Guarded, Stop
+from toolcrib.ports.tape import Repeated
 from toolcrib.terms.records import Entry
 from toolcrib.terms.refusals import Refusal
 
@@ -37,5 +38,7 @@ async def checkpoint(cleared: Cleared, kit: Kit) -> Guarded:
         await kit.tape.append(entries)
     except Refusal as refusal:
         raise Stop(refusal) from refusal
+    except Repeated as repeated:
+        raise Stop(Refusal("args.invalid", f"{repeated}", hint="give each call an id of its own")) from repeated
     flight.started, flight.checkpoint = True, held
     return Guarded(cleared, facts, held)

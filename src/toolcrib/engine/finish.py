@@ -6,6 +6,7 @@ from typing import Any
 
 from toolcrib.engine.kit import Kit
 from toolcrib.engine.stages import Flight
+from toolcrib.ports.tape import Repeated
 from toolcrib.terms.call import Call
 from toolcrib.terms.outcome import Bounds, Change, Evidence, Ok, Outcome, Refused, spelled
 from toolcrib.terms.payload import Answer, Payload
@@ -47,6 +48,9 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
         await kit.tape.append(entries)
     except Refusal as refusal:
         return _untaped(flight.call, refusal, changed)
+    except Repeated as repeated:
+        message = f"{repeated}: another process recorded this call, and its entries stand"
+        return _untaped(flight.call, Refusal("call.interrupted", message), changed)
     return outcome
 
 

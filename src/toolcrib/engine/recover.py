@@ -1,10 +1,11 @@
 """Recovery: what a dead process left open is closed as interrupted, with what it changed; leftovers are swept."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 
 from toolcrib.ports.jobs import Jobs
 from toolcrib.ports.snapshots import Snapshots
-from toolcrib.ports.tape import Tape
+from toolcrib.ports.tape import Repeated, Tape
 from toolcrib.terms.outcome import Change, Evidence, Refused
 from toolcrib.terms.records import Checkpoint, Entry, Job
 from toolcrib.terms.wire import checkpoint_from
@@ -45,7 +46,10 @@ async def _close(job: Job, *, tape: Tape, snapshots: Snapshots, sweep: Sweep) ->
         evidence=evidence,
     )
     text = f"refused call.interrupted: {message}"
-    await tape.append([Entry(stage="closed", call_id=job.call_id, data={"outcome": outcome.to_json(), "text": text})])
+    with suppress(Repeated):  # another process that starts at the same time recovered this call first
+        await tape.append(
+            [Entry(stage="closed", call_id=job.call_id, data={"outcome": outcome.to_json(), "text": text})]
+        )
 
 
 async def _checkpoint(job: Job, tape: Tape) -> Checkpoint | None:

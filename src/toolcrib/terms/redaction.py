@@ -248,10 +248,14 @@ def _strings(value: Json) -> list[str]:
         if isinstance(each, str):
             found.append(each)
         elif isinstance(each, Mapping):
-            for key, held in reversed(list(each.items())):
-                stack += (held, key)
+            for key in reversed(list(each)):
+                stack += (each[key], key)
         elif isinstance(each, Sequence):
-            stack.extend(reversed(each))
+            lines = [part for part in each if isinstance(part, str)]
+            if len(lines) == len(each):
+                found += lines
+            else:
+                stack.extend(reversed(each))
     return found
 
 

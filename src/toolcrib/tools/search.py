@@ -116,6 +116,8 @@ def _left_out(bounds: Bounds) -> Iterator[str]:
     for why, count in counts.items():
         if count:
             yield f"{count:,} {why} skipped"
+    if bounds.clipped_lines:
+        yield f"{counted(bounds.clipped_lines, 'line')} clipped"
     if bounds.skipped_unreadable:
         yield f"not readable: {', '.join(map(printable, bounds.skipped_unreadable))}"
     if bounds.scan_capped:

@@ -26,6 +26,9 @@ from toolcrib.terms.settings import Settings
 from toolcrib.wiring.cell import Live
 from toolcrib.wiring.explain import explain_call
 
+MOST_ID = 128
+"""Longest id that a caller may give a call, characters."""
+
 REWIND = "rewind"
 """Canonical name of the person-only tool that takes calls back."""
 
@@ -102,6 +105,8 @@ class Crib:
         takes_media: bool = False,
     ) -> Call:
         """Build a call of this crib, for `submit`. The principal defaults to this Python program."""
+        if call_id is not None and not (call_id.isascii() and call_id.isprintable() and 0 < len(call_id) <= MOST_ID):
+            raise ValueError(f"call_id must be 1 to {MOST_ID} printable ASCII characters, found {call_id[:80]!r}")
         who = principal or Principal(id="python", face="python", thread=self._thread, attended=self._asker is not None)
         return Call(
             id=call_id or mint_id(),

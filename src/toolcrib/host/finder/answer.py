@@ -51,7 +51,7 @@ class Answer:
 
     def found(self) -> Found:
         """Go through the files in order and return the answer."""
-        shelf = Shelf(self.view.workspace.fd, self.view.settings.max_file)
+        shelf = Shelf(self.view.root, self.view.settings.max_file)
         scanner = Scanner(
             shelf=shelf,
             matcher=self.prepared.matcher,

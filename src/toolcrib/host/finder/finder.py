@@ -1,20 +1,24 @@
 """The port `Find` over one workspace: each method is one hop to a worker thread and reads the tree as it is now."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
-from toolcrib.host.finder.budget import hop
+from toolcrib.host.finder.budget import Budget, hop
 from toolcrib.host.finder.fuzzy import fuzzy
 from toolcrib.host.finder.globbing import glob
 from toolcrib.host.finder.grep import grep
 from toolcrib.host.finder.listing import listing
-from toolcrib.host.finder.view import View
+from toolcrib.host.finder.view import View, rooted
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
 from toolcrib.ports.run import Run
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import SearchSettings
+
+T = TypeVar("T")
 
 
 class Finder:
@@ -34,7 +38,13 @@ class Finder:
 
     def within(self, scope: Scope) -> Find:
         """Return the searches as one call may make them."""
-        view = View(workspace=self._workspace, scope=scope, settings=self._settings, excludes=self._excludes)
+        view = View(
+            workspace=self._workspace,
+            root=self._workspace.fd,
+            scope=scope,
+            settings=self._settings,
+            excludes=self._excludes,
+        )
         return Bound(view, self._run, self._ripgrep)
 
 
@@ -48,15 +58,13 @@ class Bound:
 
     async def listing(self, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
         """List a directory."""
-        budget = self._view.budget()
         most = self._limit(limit)
-        return await hop(budget, partial(listing, self._view, budget, path, depth=depth, limit=most, cursor=cursor))
+        return await self._work(partial(listing, path=path, depth=depth, limit=most, cursor=cursor))
 
     async def glob(self, pattern: str, *, under: str, limit: int, cursor: str | None) -> Page[str]:
         """Enumerate the files whose path matches."""
-        budget = self._view.budget()
         most = self._limit(limit)
-        return await hop(budget, partial(glob, self._view, budget, pattern, under=under, limit=most, cursor=cursor))
+        return await self._work(partial(glob, pattern=pattern, under=under, limit=most, cursor=cursor))
 
     async def grep(self, query: Query) -> Found:
         """Search file contents."""
@@ -65,9 +73,12 @@ class Bound:
 
     async def fuzzy(self, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
         """Rank file names by likeness to `query`."""
-        budget = self._view.budget()
         most = self._limit(limit)
-        return await hop(budget, partial(fuzzy, self._view, budget, query, under=under, limit=most, cursor=cursor))
+        return await self._work(partial(fuzzy, query=query, under=under, limit=most, cursor=cursor))
+
+    async def _work(self, search: Callable[[View, Budget], Page[T]]) -> Page[T]:
+        budget = self._view.budget()
+        return await hop(budget, partial(rooted, self._view, lambda own: search(own, budget)))
 
     def _limit(self, limit: int) -> int:
         if limit < 1:

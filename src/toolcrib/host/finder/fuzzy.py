@@ -36,7 +36,7 @@ def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cur
             f"expected 1 to {MOST_CHARS} characters of a file name, found {query[:MOST_CHARS]!r}",
             hint="Name some letters of the path, or use glob with ** for every file.",
         )
-    with start(view.workspace, view.scope, under) as at:
+    with start(view, under) as at:
         key = ["fuzzy", view.workspace.root, at.path, query]
         after = key_of((float, str), take(key, cursor))
         seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))

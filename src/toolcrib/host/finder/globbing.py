@@ -19,7 +19,7 @@ from toolcrib.terms.refusals import Refusal
 
 def glob(view: View, budget: Budget, pattern: str, *, under: str, limit: int, cursor: str | None) -> Page[str]:
     """Enumerate the files that match; see `ports.find.Find.glob`."""
-    with start(view.workspace, view.scope, under) as at:
+    with start(view, under) as at:
         query = ["glob", view.workspace.root, at.path, pattern]
         after = key_of((str,), take(query, cursor))
         literal = _literal(view, at.path, pattern)
@@ -68,7 +68,7 @@ def _literal(view: View, path: str, pattern: str) -> str | None:
         return None
     parent, _, name = whole.rpartition("/")
     try:
-        handle = beneath(view.workspace.fd, parent)
+        handle = beneath(view.root, parent)
         try:
             mode = os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode
         finally:
@@ -93,7 +93,7 @@ class _Chosen:
         globs = Globs(alternatives)
         base = _common(globs.positive)
         try:
-            handle = beneath(self._view.workspace.fd, base)
+            handle = beneath(self._view.root, base)
         except PermissionError:
             self.notes.unread(base)
             return

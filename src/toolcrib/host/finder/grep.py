@@ -10,7 +10,7 @@ from toolcrib.host.finder.matching import matcher
 from toolcrib.host.finder.patterns import Alternative, Globs, parse
 from toolcrib.host.finder.place import Start, start
 from toolcrib.host.finder.table import Table, Under, covers, split_absolute, table
-from toolcrib.host.finder.view import View
+from toolcrib.host.finder.view import View, rooted
 from toolcrib.ports.find import Found, Query
 from toolcrib.ports.run import Run
 from toolcrib.terms.digest import Json
@@ -22,7 +22,7 @@ FEW = 48
 async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found:
     """Search file contents; see `ports.find.Find.grep`."""
     budget = view.budget()
-    prepared = await hop(budget, partial(_prepare, view, budget, query))
+    prepared = await hop(budget, partial(rooted, view, lambda own: prepare(own, budget, query)))
     counts: dict[str, int] = {}
     if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
         job = rg.Job(
@@ -33,12 +33,17 @@ async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found
             most_file=view.settings.max_file,
         )
         counts = await rg.count(run, ripgrep, view.workspace.fd, job, budget)
-    return await hop(budget, Answer(view, budget, prepared, counts).found)
+    return await hop(budget, partial(rooted, view, lambda own: Answer(own, budget, prepared, counts).found()))
 
 
-def _prepare(view: View, budget: Budget, query: Query) -> Prepared:
+def prepare(view: View, budget: Budget, query: Query) -> Prepared:
+    """Read the arguments and select the files.
+
+    Raises:
+        Refusal: as `ports.find.Find`.
+    """
     found, parsed, multiline = matcher(query)
-    with start(view.workspace, view.scope, query.path, files=True) as at:
+    with start(view, query.path, files=True) as at:
         key: Json = [
             "grep",
             view.workspace.root,

@@ -18,11 +18,11 @@ from toolcrib.terms.refusals import Refusal
 
 def listing(view: View, budget: Budget, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
     """List a directory, `depth` levels deep; see `ports.find.Find.listing`."""
-    with start(view.workspace, view.scope, path) as at:
+    with start(view, path) as at:
         query = ["listing", view.workspace.root, at.path, depth]
         after = key_of((str,), take(query, cursor))
-        walk = Walk(view.workspace.fd, Plan(shows=view.shows, budget=budget, most_depth=depth, named=(at.base,)))
-        rules, within = rules_above(view.workspace, at.path, view.excludes)
+        walk = Walk(view.root, Plan(shows=view.shows, budget=budget, most_depth=depth, named=(at.base,)))
+        rules, within = rules_above(view, at.path)
         ignored: dict[str, bool] = {}
         for level in walk.levels(at.handle, at.base, rules, within):
             for name in (*level.directories, *level.files, *level.others):
@@ -40,7 +40,7 @@ def listing(view: View, budget: Budget, path: str, *, depth: int, limit: int, cu
 def _listed(view: View, notes: Notes, paths: Sequence[str], ignored: dict[str, bool]) -> Iterator[Listed]:
     for parent, group in groupby(paths, key=lambda path: path.rpartition("/")[0]):
         try:
-            handle = beneath(view.workspace.fd, parent)
+            handle = beneath(view.root, parent)
         except OSError:
             notes.vanished = True
             continue

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from toolcrib.host.finder.ignore import FILES, MOST_BYTES, Rules
+from toolcrib.host.finder.view import View
 from toolcrib.host.finder.walk import beneath, entered
-from toolcrib.host.workspace.workspace import Workspace
-from toolcrib.ports.scope import Scope
 from toolcrib.terms.names import TEMP_PREFIX, nearest
 from toolcrib.terms.refusals import Refusal
 
@@ -31,17 +30,17 @@ class Start:
 
 
 @contextmanager
-def start(workspace: Workspace, scope: Scope, asked: str, *, files: bool = False) -> Generator[Start]:
+def start(view: View, asked: str, *, files: bool = False) -> Generator[Start]:
     """Yield the directory (with `files`, or the regular file) that `asked` names, links inside followed.
 
     Raises:
         Refusal: `file.missing` with the nearest names, `file.not_directory`, `file.not_regular`, `file.outside`,
             `file.denied`, `args.invalid`, `workspace.gone`.
     """
-    place = workspace.place(asked)
+    place = view.workspace.place(asked)
     if not place.exists or place.kind == "symlink":
-        raise _missing(workspace, scope, asked, place.path)
-    if place.path != "." and not scope.shows(place.path):
+        raise _missing(view, asked, place.path)
+    if place.path != "." and not view.scope.shows(place.path):
         raise Refusal(
             "file.denied", f"a rule does not allow reading {asked!r}", hint="Search elsewhere, or ask the person."
         )
@@ -54,7 +53,7 @@ def start(workspace: Workspace, scope: Scope, asked: str, *, files: bool = False
         raise Refusal("file.not_regular", f"expected a file or a directory at {asked!r}, found a {place.kind}")
     path = "" if place.path == "." else place.path
     try:
-        handle = beneath(workspace.fd, path, file=not directory)
+        handle = beneath(view.root, path, file=not directory)
     except PermissionError:
         raise Refusal(
             "file.denied",
@@ -62,22 +61,22 @@ def start(workspace: Workspace, scope: Scope, asked: str, *, files: bool = False
             hint="Search elsewhere.",
         ) from None
     except OSError:
-        raise _missing(workspace, scope, asked, place.path) from None
+        raise _missing(view, asked, place.path) from None
     try:
         yield Start(handle, path, directory)
     finally:
         os.close(handle)
 
 
-def rules_above(workspace: Workspace, path: str, excludes: str | None) -> tuple[Rules, str | None]:
+def rules_above(view: View, path: str) -> tuple[Rules, str | None]:
     """Return the rules that the directories above the canonical `path` set, the person's own excludes among them.
 
     The second part is the topmost ignored directory that `path` is or lies in, with a slash at the end.
     """
     rules = Rules()
-    if excludes is not None:
-        rules = rules.with_excludes(_own_file(excludes))
-    handle = os.dup(workspace.fd)
+    if view.excludes is not None:
+        rules = rules.with_excludes(_own_file(view.excludes))
+    handle = os.dup(view.root)
     base = ""
     within: str | None = None
     try:
@@ -103,12 +102,12 @@ def _own_file(path: str) -> bytes:
         return b""
 
 
-def _missing(workspace: Workspace, scope: Scope, asked: str, path: str) -> Refusal:
+def _missing(view: View, asked: str, path: str) -> Refusal:
     parent, _, name = path.rpartition("/")
     names: list[str] = []
     while True:
         try:
-            handle = beneath(workspace.fd, parent)
+            handle = beneath(view.root, parent)
         except OSError:
             if not parent:
                 break
@@ -123,7 +122,9 @@ def _missing(workspace: Workspace, scope: Scope, asked: str, path: str) -> Refus
         break
     base = f"{parent}/" if parent else ""
     near = [
-        base + each for each in nearest(name, names) if not each.startswith(TEMP_PREFIX) and scope.shows(base + each)
+        base + each
+        for each in nearest(name, names)
+        if not each.startswith(TEMP_PREFIX) and view.scope.shows(base + each)
     ]
     hint = f"Nearest names: {', '.join(map(repr, near))}." if near else "List the directory above it."
     return Refusal("file.missing", f"{asked[:200]!r} does not exist", hint=hint)

@@ -33,9 +33,9 @@ class Under:
 def table(view: View, budget: Budget, under: Under) -> Table:
     """Walk once and return the files."""
     plan = Plan(shows=view.shows, budget=budget, most_depth=under.most_depth, named=under.named)
-    walk = Walk(view.workspace.fd, plan)
+    walk = Walk(view.root, plan)
     found = Table(notes=walk.notes)
-    rules, within = rules_above(view.workspace, under.base[:-1], view.excludes)
+    rules, within = rules_above(view, under.base[:-1])
     for level in walk.levels(under.handle, under.base, rules, within):
         if level.denied:
             found.guarded.add(level.path[:-1])

@@ -1,7 +1,9 @@
 """What one call searches through: the workspace, the scope it is bound to, and the limits."""
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.walk import Notes
@@ -10,12 +12,19 @@ from toolcrib.ports.scope import Scope
 from toolcrib.terms.outcome import Bounds
 from toolcrib.terms.settings import SearchSettings
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """The circumstances of one search. `excludes` is the path of the person's own git excludes file."""
+    """The circumstances of one search. `excludes` is the path of the person's own git excludes file.
+
+    `root` is the search's own copy of the root handle: a search that nobody waits for any more may outlive the
+    workspace's, whose number something else has then.
+    """
 
     workspace: Workspace
+    root: int
     scope: Scope
     settings: SearchSettings
     excludes: str | None
@@ -41,3 +50,12 @@ class View:
             skipped_ignored=ignored,
             skipped_unreadable=tuple(notes.unreadable),
         )
+
+
+def rooted(view: View, work: Callable[[View], T]) -> T:
+    """Do `work` with a root handle of its own."""
+    root = os.dup(view.workspace.fd)
+    try:
+        return work(replace(view, root=root))
+    finally:
+        os.close(root)

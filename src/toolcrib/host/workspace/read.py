@@ -71,12 +71,16 @@ def window(base: Base, scope: Scope, path: str, view: View) -> Window:
     if looks_binary(data):
         raise binary(path, len(data), data[:512])
     text = decode(data)
-    sheet = Sheet(view, clean=text.encoding != "bytes" and "\0" not in text.text)
     total = _count(text.text)
     first = view.offset if view.offset > 0 else max(1, total + view.offset + 1)
-    for line in _lines(text.text, after_breaks(text.text, first - 1)):
-        if not sheet.add(line, first + len(sheet.lines)):
-            break
+    sheet = Sheet(view, clean=text.encoding != "bytes" and "\0" not in text.text)
+    whole = _short_lines(text.text, len(data), view) if sheet.clean else None
+    if whole is not None:
+        sheet.lines = whole[first - 1 : first - 1 + view.limit]
+    else:
+        for line in _lines(text.text, after_breaks(text.text, first - 1)):
+            if not sheet.add(line, first + len(sheet.lines)):
+                break
     return Window(
         place=placed(path, spot.path, status, digest),
         lines=tuple(sheet.lines),
@@ -197,6 +201,16 @@ def _restless(path: str) -> Refusal:
 
 def _count(text: str) -> int:
     return breaks(text) + (bool(text) and not text.endswith(("\n", "\r")))
+
+
+def _short_lines(text: str, size: int, view: View) -> list[str] | None:
+    """Return all lines of a small text of which none has to be cut, None for any other: most readings are of one."""
+    if size >= view.most_bytes or "\r" in text:
+        return None
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines if max(map(len, lines), default=0) <= view.line_chars else None
 
 
 def _lines(text: str, start: int) -> Iterator[str]:
