@@ -1,7 +1,8 @@
 """Arguments from a caller to a tool's parameters model: every fault at once, each with its path."""
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -9,6 +10,11 @@ from toolcrib.catalog.entry import Entry
 from toolcrib.terms.digest import canonical
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import CallSettings
+
+Lossy = tuple[tuple[str | int, ...], str]
+"""Where an argument would lose something, and what is wrong with it."""
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 
 FAULTS = 20
 """Faults listed in one refusal; the rest are counted."""
@@ -20,8 +26,12 @@ def parse(entry: Entry, args: Mapping[str, Any], *, dialect: str) -> BaseModel:
     Raises:
         Refusal: `args.invalid` with every fault, in the caller's spelling.
     """
+    faults = [
+        f"{entry.spell(path, dialect=dialect)}: {fault}" for path, fault in lossy(dict(args), entry.descriptor.schema)
+    ]
     try:
-        return entry.tool.parameters.model_validate(dict(args))
+        if not faults:
+            return entry.tool.parameters.model_validate(dict(args))
     except ValidationError as error:
         faults = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
     except RecursionError:
@@ -63,6 +73,30 @@ def shape_faults(args: Mapping[str, Any], *, limits: CallSettings) -> list[str]:
         except ValueError:
             faults.append("arguments: NaN and infinities are not JSON")
     return faults
+
+
+def lossy(value: object, schema: Mapping[str, Any], path: tuple[str | int, ...] = ()) -> Iterator[Lossy]:
+    """Yield what would only fit its parameter by losing something: true for a number, "yes" for a flag.
+
+    "3" and 3.0 for 3, and "true" for true, are the same thing in another coat, and are taken.
+    """
+    if isinstance(value, Mapping):
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        for key, each in cast("Mapping[str, object]", value).items():
+            yield from lossy(each, properties.get(key, {}), (*path, key))
+        return
+    if isinstance(value, list):
+        for index, each in enumerate(cast("list[object]", value)):
+            yield from lossy(each, schema.get("items", {}), (*path, index))
+        return
+    kinds = {schema.get("type"), *(each.get("type") for each in schema.get("anyOf", ()))}
+    if not isinstance(value, str | bool | int | float) or "string" in kinds:
+        return
+    numeric = kinds & {"integer", "number"}
+    if numeric and (isinstance(value, bool) or (isinstance(value, str) and not _NUMBER.fullmatch(value))):
+        yield path, f"expected a number, found {value!r}"
+    elif "boolean" in kinds and not isinstance(value, bool) and value not in ("true", "false"):
+        yield path, f"expected true or false, found {value!r}"
 
 
 def _text_fault(value: str) -> str | None:

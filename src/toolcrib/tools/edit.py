@@ -79,7 +79,7 @@ class FileEdited(Payload):
         about = f"{self.encoding}, {self.ending}, {self.size:,} bytes; digest {short(self.digest)}"
         said = [f"edited {self.path}: {made} (+{self.added:,} -{self.removed:,}); {about}"]
         if self.rebased:
-            said.append("rebased: the file had changed since your reading; the edited text was the same")
+            said.append("rebased: the file is not what the digest names any more; the text to replace was there, once")
         if self.unread:
             said.append("unread: this caller had not read the file")
         return "\n".join([*said, self.diff.rstrip("\n")] if self.diff else said)

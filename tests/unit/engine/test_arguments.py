@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.engine.arguments import shape_faults
+from toolcrib.engine.arguments import lossy, shape_faults
 from toolcrib.terms.settings import CallSettings
 
 LIMITS = CallSettings()
@@ -59,3 +59,41 @@ def test_what_is_not_json_is_named(value: object) -> None:
 def test_every_fault_is_told_at_once() -> None:
     faults = shape_faults({"a": "\ud800", "b": b"", "c": {"d": "\ud900"}}, limits=LIMITS)
     assert {fault.partition(":")[0] for fault in faults} == {"a", "b", "c.d"}
+
+
+NUMBERS: dict[str, Any] = {
+    "properties": {
+        "n": {"type": "integer"},
+        "m": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "flag": {"type": "boolean"},
+        "rows": {"items": {"properties": {"flag": {"type": "boolean"}}}},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"n": 3},
+        {"n": "3"},
+        {"n": 3.0},
+        {"n": "-7"},
+        {"m": None},
+        {"m": "4"},
+        {"flag": True},
+        {"flag": "false"},
+        {"x": True},
+    ],
+)
+def test_what_loses_nothing_is_taken(args: dict[str, Any]) -> None:
+    assert list(lossy(args, NUMBERS)) == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"n": True}, {"n": "1_0"}, {"n": " 3 "}, {"m": False}, {"flag": 1}, {"flag": "yes"}, {"rows": [{"flag": "on"}]}],
+)
+def test_what_would_lose_something_is_named_with_its_place(args: dict[str, Any]) -> None:
+    ((path, fault),) = lossy(args, NUMBERS)
+    assert path[0] in args
+    assert fault.startswith("expected")
