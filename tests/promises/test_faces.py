@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -49,10 +49,10 @@ def lay(base: Path, name: str) -> Path:
 def settled(value: Any) -> Any:
     """Return `value` without what differs from call to call: ids, times, and the texts that hold an id."""
     if isinstance(value, Mapping):
-        held: Mapping[str, Any] = value
+        held = cast("Mapping[str, Any]", value)
         return {key: settled(each) for key, each in held.items() if key not in VARY and key not in {"hint", "text"}}
     if isinstance(value, list):
-        items: list[Any] = value
+        items = cast("list[Any]", value)
         return [settled(each) for each in items]
     return value.partition("; it waits as approval")[0] if isinstance(value, str) else value
 

@@ -26,16 +26,17 @@ def parse(entry: Entry, args: Mapping[str, Any], *, dialect: str) -> BaseModel:
     Raises:
         Refusal: `args.invalid` with every fault, in the caller's spelling.
     """
-    faults = [
-        f"{entry.spell(path, dialect=dialect)}: {fault}" for path, fault in lossy(dict(args), entry.descriptor.schema)
-    ]
+    lost = {entry.spell(path, dialect=dialect): fault for path, fault in lossy(dict(args), entry.descriptor.schema)}
+    faults = [f"{path}: {fault}" for path, fault in lost.items()]
     try:
+        parsed = entry.tool.parameters.model_validate(dict(args))
         if not faults:
-            return entry.tool.parameters.model_validate(dict(args))
+            return parsed
     except ValidationError as error:
-        faults = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
+        told = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
+        faults += [f"{path}: {fault}" for path, fault in told if path not in lost]
     except RecursionError:
-        faults = ["arguments: nested too deeply to check"]
+        faults.append("arguments: nested too deeply to check")
     more = f"; and {len(faults) - FAULTS} more" if len(faults) > FAULTS else ""
     hint = f"parameters: {', '.join(entry.parameters(dialect))}"
     raise Refusal("args.invalid", "; ".join(faults[:FAULTS]) + more, hint=hint)
@@ -108,12 +109,12 @@ def _text_fault(value: str) -> str | None:
     return None
 
 
-def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> str:
+def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> tuple[str, str]:
     path = entry.spell(tuple(error["loc"]), dialect=dialect) or "arguments"
     kind = str(error["type"])
     if kind == "missing":
-        return f"{path}: required, and missing"
+        return path, "required, and missing"
     if kind == "extra_forbidden":
-        return f"{path}: unknown parameter"
+        return path, "unknown parameter"
     found = repr(error.get("input"))
-    return f"{path}: {str(error['msg'])[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"
+    return path, f"{str(error['msg'])[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"

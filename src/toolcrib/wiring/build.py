@@ -24,6 +24,7 @@ from toolcrib.ports.files import Files
 from toolcrib.ports.find import Find
 from toolcrib.ports.snapshots import Snapshots
 from toolcrib.store.store import Store
+from toolcrib.terms.errors import StoreError
 from toolcrib.terms.redaction import Redactor
 from toolcrib.terms.settings import Mode
 from toolcrib.terms.tool import Tool
@@ -120,13 +121,20 @@ def _open(where: Places, directory: str, mode: Mode | None, wide: bool) -> _Open
     root = workspace_root(directory, confirmed=wide)
     loaded = load(where, root, trusted_digest=trusted_digest(where.state, root), mode=mode)
     where.make_state()
-    store = Store.open(str(where.store_of(root)), clock=SystemClock())
+    store = _store(where.store_of(root))
     try:
         workspace = Workspace.open(root, settings=loaded.settings.files, protected=loaded.settings.protected)
     except BaseException:
         store.close()
         raise
     return _Opened(where, loaded, root, store, workspace)
+
+
+def _store(directory: Path) -> Store:
+    try:
+        return Store.open(str(directory), clock=SystemClock())
+    except StoreError as error:
+        raise StoreError(f"{directory}: {error.message}", hint=error.hint) from error
 
 
 def _kit(opened: _Opened) -> Kit:

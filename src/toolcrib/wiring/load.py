@@ -41,7 +41,7 @@ class Places:
         """Make the state directory where it is missing, closed to other users, whatever the umask.
 
         Raises:
-            ConfigError: it cannot be made.
+            ConfigError: it cannot be made, or what stands there, or the configuration, is not this person's alone.
         """
         try:
             self.state.parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +51,8 @@ class Places:
                 f"{self.state}: the state directory cannot be made ({error.strerror})",
                 hint="make its parent writable, or set XDG_STATE_HOME",
             ) from error
+        for directory in (self.state, self.state / "workspaces", self.config):
+            _demand_own(directory)
 
     def store_of(self, root: str) -> Path:
         """Return the state directory of the workspace `root`: one a workspace, named by its path's digest."""
@@ -83,6 +85,26 @@ def places() -> Places:
         search_path=os.environ.get("PATH", os.defpath),
         secrets=tuple(value for name, value in os.environ.items() if len(value) >= 8 and _is_secret(name)),
     )
+
+
+def _demand_own(directory: Path) -> None:
+    """Refuse a directory that another user owns or may write: what lies in it would not be this person's word."""
+    try:
+        status = directory.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ConfigError(f"{directory}: cannot be looked at ({error.strerror})") from error
+    if status.st_uid != os.geteuid():
+        raise ConfigError(
+            f"{directory}: belongs to user {status.st_uid}, not to you ({os.geteuid()})",
+            hint="use a directory of your own: set XDG_STATE_HOME or XDG_CONFIG_HOME",
+        )
+    if status.st_mode & 0o022:
+        raise ConfigError(
+            f"{directory}: other users may write it (mode {status.st_mode & 0o7777:04o})",
+            hint=f"look at what is in it, then: chmod go-w {directory}",
+        )
 
 
 def _xdg(variable: str, home: str, default: str) -> Path:

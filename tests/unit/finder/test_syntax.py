@@ -109,6 +109,8 @@ def found(pattern: str, text: str, *, multiline: bool = False, mode: str = "rege
         (r"\Bb", "éb b", ["b"]),
         (r"\bnañ\w+", "nañas", ["nañas"]),
         (r"(?:\b|x)é", "xé", ["xé"]),
+        (r"(?:a*\b){2}é", "é", ["é"]),
+        (r"(?:(?:é*\b){2}\b){3}", "é", ["é"]),
         ("a.c", "a\rc\nabc", ["abc"]),
         ("a$", "a\r\nab\na", ["a\r", "a"]),
         (r"\s+$", "a \r\nb\r\nc\t", [" \r", "\t"]),

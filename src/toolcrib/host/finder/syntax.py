@@ -16,6 +16,7 @@ _MOST_DEPTH = 100
 _MOST_SETS = 40
 """Unicode's classes in one pattern: compiling many takes long, and holds up other threads meanwhile."""
 _LONG_SET = 400
+_MOST_COPIES = 50
 _MOST_REPEATS = 1000  # RE2's own bound
 
 _COUNTED = re.compile(r"\{(\d{0,9})(,)?(\d{0,9})\}")
@@ -46,6 +47,8 @@ class Parsed:
 
     tokens: tuple[Token, ...]
     ignore_case: bool
+    copies: int = 0
+    """How many marks a place needs: as many as ends of words may be asked for there one after another."""
 
     @property
     def has_boundaries(self) -> bool:
@@ -65,11 +68,6 @@ class Parsed:
         first, second = (f"\\x{{{point:x}}}" for point in MARKS)
         skip = f"[{first}{second}]*"
         return self._written({"boundary": first, "inside": second, "end": f"{skip}$"}, skip)
-
-    @property
-    def copies(self) -> int:
-        """How many marks a place needs: as many as ends of words may be asked for there one after another."""
-        return sum(kind in {"boundary", "inside"} for kind, _ in self.tokens)
 
     def _written(self, instead: dict[Kind, str], skip: str = "") -> str:
         flags = "(?mi)" if self.ignore_case else "(?m)"
@@ -93,7 +91,8 @@ def parse(pattern: str, *, ignore_case: bool, multiline: bool) -> Parsed:
     Raises:
         Refusal: `grep.invalid` with the construct, its position in the pattern, and what to do.
     """
-    return Parsed(tuple(_Reader(pattern, multiline=multiline).read()), ignore_case)
+    reader = _Reader(pattern, multiline=multiline)
+    return Parsed(tuple(reader.read()), ignore_case, min(reader.ends, _MOST_COPIES))
 
 
 def _char(point: int) -> Token:
@@ -111,6 +110,8 @@ class _Reader(Scanner):
     def __init__(self, pattern: str, *, multiline: bool) -> None:
         super().__init__(pattern, multiline=multiline)
         self._dot_all: bool = False
+        self.ends: int = 0
+        """How many ends of words the pattern asks for, those in a repetition as often as they must be repeated."""
 
     def read(self) -> list[Token]:
         """Return the tokens of the whole pattern."""
@@ -141,10 +142,11 @@ class _Reader(Scanner):
                 continue
             tokens += _ordered(places)
             places = []
-            at = self.at
+            before = self.ends
             piece, repeatable = self._piece(depth)
             tokens += piece
-            self._check_repeat(at, tokens, repeatable=repeatable)
+            least = self._check_repeat(tokens, repeatable=repeatable)
+            self.ends += (self.ends - before) * (least - 1)
         return [*tokens, *_ordered(places)]
 
     def _place(self) -> list[Token] | None:
@@ -156,6 +158,7 @@ class _Reader(Scanner):
         elif rest[:1] == "$":
             found = [("raw", "(?:"), _char(0x0D), ("raw", "?"), ("end", "$"), ("raw", ")")]
         elif rest in {r"\b", r"\B"}:
+            self.ends += 1
             found = [("boundary" if rest == r"\b" else "inside", rest)]
         elif rest in {r"\A", r"\z"}:
             if not self.multiline:
@@ -177,12 +180,12 @@ class _Reader(Scanner):
         if char and (char in "*+?" or self._counted() is not None):
             raise self.refused(f"{char!r} has nothing to repeat: {what} stands before it,", self.at)
 
-    def _check_repeat(self, at: int, tokens: list[Token], *, repeatable: bool) -> None:
-        """Read a repetition behind a piece."""
+    def _check_repeat(self, tokens: list[Token], *, repeatable: bool) -> int:
+        """Read a repetition behind a piece; return how often the piece must be there at least, or 1."""
         char = self.text[self.at : self.at + 1]
         counted = self._counted()
         if not char or (char not in "*+?" and counted is None):
-            return
+            return 1
         if not repeatable:
             raise self.refused(f"{char!r} has nothing to repeat,", self.at)
         place = self.at
@@ -201,6 +204,7 @@ class _Reader(Scanner):
         elif follow == "*" or self._counted() is not None:
             raise self.refused("a repetition of a repetition", self.at, "Put the first one in a group.")
         tokens.append(("raw", text))
+        return max(int(counted[1] or 0), 1) if counted is not None else 1
 
     def _counted(self) -> re.Match[str] | None:
         found = _COUNTED.match(self.text, self.at)
