@@ -10,13 +10,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".toolcrib-dev" / "bench"
@@ -78,52 +76,14 @@ def main(title: str, measure: Measure) -> None:
     options = parser.parse_args()
     before = os.getloadavg()[0]
     figures = asyncio.run(measure(Plan(brief=options.brief)))
-    where = f"{machine()}, load before {before:.1f}, slowness {slowness():.2f}"
+    where = f"{machine()}, load before {before:.1f}"
     if options.json:
         told = [{**asdict(figure), "met": figure.met} for figure in figures]
-        print(json.dumps({"title": title, "figures": told, "slowness": slowness(), "machine": where}))
+        print(json.dumps({"title": title, "figures": told, "machine": where}))
     else:
         print((_markdown if options.markdown else _plain)(title, figures, where))
     if options.check and any(figure.met is False for figure in figures):
         sys.exit(1)
-
-
-REFERENCE = 0.03
-"""Seconds that `work` takes on the machine of docs/benchmarks.md when nothing else runs there."""
-
-
-def slowness() -> float:
-    """Return how much longer than on the idle reference machine the same mix of work takes here and now, at best."""
-    return min(_work() for _ in range(3)) / REFERENCE
-
-
-def _work() -> float:
-    """Return the seconds that a fixed mix takes: interpreting, handing over between threads, flushing a file."""
-    began = time.perf_counter()
-    total = 0
-    for number in range(200_000):
-        total += number * number % 7
-    asks: SimpleQueue[bool] = SimpleQueue()
-    answers: SimpleQueue[bool] = SimpleQueue()
-
-    def echo() -> None:
-        while asks.get():
-            answers.put(True)
-
-    thread = threading.Thread(target=echo)
-    thread.start()
-    for _ in range(300):
-        asks.put(True)
-        answers.get()
-    asks.put(False)
-    thread.join()
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=CACHE) as file:
-        for _ in range(30):
-            file.write(b"x" * 1024)
-            file.flush()
-            os.fdatasync(file.fileno())
-    return time.perf_counter() - began
 
 
 def machine() -> str:

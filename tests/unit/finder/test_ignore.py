@@ -102,6 +102,15 @@ def test_the_ignored_entries_are_those_of_git(tree: Tree) -> None:
         shutil.rmtree(root)
 
 
+@pytest.mark.parametrize("rule", ["d/*", "d/**", "/d/*", "d/?", "*/*", "d*/", "**/d", "d/**/", "!d/*", "d/**/f"])
+def test_a_rule_for_what_is_in_a_directory_does_not_take_the_directory(tmp_path: Path, rule: str) -> None:
+    git(tmp_path, "init", "-q")
+    tree_of(tmp_path, ["d/f", "d/e/f", "dd/d/f"])
+    (tmp_path / "empty").mkdir()
+    (tmp_path / ".gitignore").write_text(f"{rule}\n")
+    assert by_us(tmp_path) == by_git(tmp_path)
+
+
 def tree_of(root: Path, files: Sequence[str]) -> None:
     for path in files:
         (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ _DEEP = r"[^\x00]*"
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """One line: what it matches as an expression over `path` (a directory's ends in a slash), and what it says."""
+    """One line: what it matches as an expression over a path (a directory's ends in two slashes), and what it says."""
 
     source: str
     ignores: bool
@@ -106,8 +106,9 @@ class Rules:
 
 
 def _joined(inner: str, directories: Sequence[str], others: Sequence[str]) -> bytes:
-    # One buffer for all entries, NUL on either side of each: a call of the library costs more than the matching.
-    parts = [f"\0{inner}{name}/\0" for name in directories]
+    # One buffer for all entries, NUL on either side of each: a call of the library costs more than the matching. Two
+    # slashes mark a directory; after one alone `a/*` would take the directory `a` itself for something within it.
+    parts = [f"\0{inner}{name}//\0" for name in directories]
     parts += [f"\0{inner}{name}\0" for name in others]
     return "".join(parts).encode("utf-8", "surrogateescape")
 
@@ -167,7 +168,7 @@ def _pattern(line: str) -> _Pattern | None:
     if body is None:
         return None
     lead = rf"(?:{_DEEP}/)?" if anywhere else ""
-    return _Pattern(f"{lead}{body}/" if only_directories else f"{lead}{body}/?", ignores)
+    return _Pattern(f"{lead}{body}//" if only_directories else f"{lead}{body}(?://)?", ignores)
 
 
 def _translated(text: str, *, slashes: bool) -> str | None:
@@ -203,7 +204,7 @@ def _stars(text: str, at: int, *, slashes: bool) -> tuple[int, str]:
     if end - at < 2 or not slashes or not alone:
         return end, _ANY + "*"
     if end == len(text):
-        return end, _DEEP
+        return end, _ANY + _DEEP
     if text[end] == "/":
         return end + 1, rf"(?:{_DEEP}/)?"
     return (end, _DEEP) if text[end : end + 2] == "\\/" else (end, _ANY + "*")
