@@ -45,13 +45,21 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
     ]
     flight.pending = []
     try:
-        await kit.tape.append(entries)
+        await kit.tape.append(entries, durable=not _only_reads(flight))
     except Refusal as refusal:
         return _untaped(flight.call, refusal, changed)
     except Repeated as repeated:
         message = f"{repeated}: another process recorded this call, and its entries stand"
         return _untaped(flight.call, Refusal("call.interrupted", message), changed)
     return outcome
+
+
+def _only_reads(flight: Flight) -> bool:
+    """Tell whether nothing but a reading is recorded: no effect, no question, no answer."""
+    tool = flight.tool
+    if tool is None or tool.descriptor.kind != "read" or tool.descriptor.origin.kind != "builtin":
+        return False
+    return all(entry.stage in {"received", "judged", "started", "closed"} for entry in flight.pending)
 
 
 async def changes(flight: Flight, kit: Kit) -> tuple[Change, ...]:

@@ -32,8 +32,11 @@ class Tape(Protocol):
         Refusal: `store.unavailable`, `disk.full`. Nothing was appended then.
     """
 
-    async def append(self, entries: Sequence[Entry]) -> Sequence[Taped]:
+    async def append(self, entries: Sequence[Entry], *, durable: bool = True) -> Sequence[Taped]:
         """Append as one group, durable when it returns, and update the jobs that the entries belong to.
+
+        With `durable` False it is committed when it returns: a killed process loses nothing, a power cut may lose the
+        last such groups, and only those. That is for readings, which change nothing.
 
         Raises:
             Repeated: another process received or closed the call before; its entries stand.

@@ -28,6 +28,8 @@ class Work(Generic[T]):
     task: Callable[[Any], T]
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[T]"
+    lazy: bool = False
+    """Nothing but readings is recorded: the disk need not have it before the waiter goes on."""
     answer: T | None = None
     fault: BaseException | None = None
 
@@ -55,7 +57,7 @@ class Lane(Generic[A]):
         for thread in self._threads:
             thread.start()
 
-    async def submit(self, task: Callable[[A], T]) -> T:
+    async def submit(self, task: Callable[[A], T], *, lazy: bool = False) -> T:
         """Have `task` carried out and return what it returns; cancelling the wait does not stop it.
 
         Raises:
@@ -65,7 +67,7 @@ class Lane(Generic[A]):
             raise _closed()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._queue.put(Work(task, loop, future))
+        self._queue.put(Work(task, loop, future, lazy))
         return await future
 
     def close(self) -> None:

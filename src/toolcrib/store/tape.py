@@ -29,14 +29,14 @@ class Tape:
         self._open_link = open_link
         self._known = known
 
-    async def append(self, entries: Sequence[Entry]) -> Sequence[Taped]:
-        """Append as one group, durable when it returns, and update the jobs that the entries belong to.
+    async def append(self, entries: Sequence[Entry], *, durable: bool = True) -> Sequence[Taped]:
+        """Append as one group and update the jobs that the entries belong to; see the port.
 
         Raises:
             Refusal: `store.unavailable`, `disk.full`; nothing was appended then.
             Repeated: a call is received twice or closed twice; nothing was appended then.
         """
-        return await writable(self._writer).submit(Ledger.append, entries)
+        return await writable(self._writer).submit(Ledger.append, entries, lazy=not durable)
 
     async def page(self, *, since: int = 0, limit: int = 100, call_id: str | None = None) -> Sequence[Taped]:
         """Return up to `limit` entries with a sequence number above `since`, in order."""

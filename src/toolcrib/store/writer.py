@@ -23,6 +23,12 @@ PAGES_IDLE = 500
 PAGES_BUSY = 2000
 """Pages from which it does so even while work waits."""
 
+LAZY = "PRAGMA synchronous = NORMAL"
+"""Commits reach the log without a flush (https://sqlite.org/pragma.html#pragma_synchronous)."""
+
+DURABLE = "PRAGMA synchronous = FULL"
+"""Every commit is flushed, with all that came before it."""
+
 COMMITS_TO_WIDEN = 8
 """Commits after which a process is taken to go on, so that a wide write-ahead log pays."""
 
@@ -41,8 +47,13 @@ class Writer:
         """Why the last commit failed, empty once one succeeds."""
         self._lane: Lane[Ledger | None] = Lane("writer", 1, self._serve)
 
-    async def submit(self, task: Callable[[Ledger, Sequence[Coded]], T], entries: Sequence[Entry] = ()) -> T:
+    async def submit(
+        self, task: Callable[[Ledger, Sequence[Coded]], T], entries: Sequence[Entry] = (), *, lazy: bool = False
+    ) -> T:
         """Run `task` inside a transaction, with `entries` encoded before it, and return once that is durable.
+
+        With `lazy` it returns once it is committed: no crash of a process loses it, a power cut may, until the next
+        commit that is not lazy, or the next checkpoint.
 
         Raises:
             Refusal: `store.unavailable` or `disk.full`; nothing was changed then.
@@ -55,7 +66,7 @@ class Writer:
                 return None
             return task(ledger, prepared)
 
-        return cast("T", await self._lane.submit(work))
+        return cast("T", await self._lane.submit(work, lazy=lazy))
 
     def close(self) -> None:
         """Commit what waits, end the thread and close its connection."""
@@ -107,8 +118,10 @@ class Writer:
     def _commit(self, works: Sequence[Work[Any]]) -> None:
         if self._lasting is not None:
             raise self._lasting
-        ledger = self._ledger
+        ledger, lazy = self._ledger, all(work.lazy for work in works)
         try:
+            if lazy:
+                ledger.link.run(LAZY)
             ledger.begin()
             for work in works:
                 work.answer = work.task(ledger)
@@ -117,9 +130,12 @@ class Writer:
             raise self._failed(fault) from fault
         finally:
             ledger.link.rollback()
+            if lazy:
+                ledger.link.run(DURABLE)
         self.trouble = ""
         self._commits += 1
-        self._mark.move(ledger.seq)
+        if not lazy:
+            self._mark.move(ledger.seq)
 
     def _failed(self, fault: Fault) -> Refusal:
         reason = self._ledger.link.errno()

@@ -18,6 +18,7 @@ TEMP_NAME = re.compile(r"\.toolcrib-tmp-[0-9a-z]{26}-[0-9a-f]{16}\Z")
 """The whole form: prefix, call id, 32 random bits, and 32 bits tied to the inode so that recovery knows its own."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = tuple(one + two for one in _ALPHABET for two in _ALPHABET)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,11 +39,7 @@ BUILTIN = Origin("builtin")
 def mint_id() -> str:
     """Return a fresh id: 26 characters, 48 bits of milliseconds then 80 random bits, so ids sort by time."""
     number = (int(time.time() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10))
-    digits: list[str] = []
-    for _ in range(26):
-        digits.append(_ALPHABET[number & 31])
-        number >>= 5
-    return "".join(reversed(digits))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def nearest(name: str, known: Iterable[str], *, most: int = 3) -> tuple[str, ...]:

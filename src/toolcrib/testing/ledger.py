@@ -25,7 +25,7 @@ class MemoryTape:
         self.entries: list[Taped] = []
         self._jobs: dict[str, Job] = {}
 
-    async def append(self, entries: Sequence[Entry]) -> Sequence[Taped]:
+    async def append(self, entries: Sequence[Entry], *, durable: bool = True) -> Sequence[Taped]:
         """Append as one group, yielding to other tasks once, as a real disk would."""
         await asyncio.sleep(0)
         if self.before is not None:

@@ -5,6 +5,7 @@ repository's info/exclude, `.gitignore` from the root down, `.ignore` from the r
 Within one file the last pattern that matches decides. What lies in an ignored directory is ignored.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -23,6 +24,8 @@ NOTHING: frozenset[str] = frozenset()
 _AT_ONCE = 200
 """Patterns in one compiled expression."""
 
+_SIGN = re.compile(r"[*?\[\\]")
+_DEEP_ONLY = re.compile(r"(?:\*{2,}/)*\*{2,}")
 _ANY = r"[^/\x00]"
 _DEEP = r"[^\x00]*"
 
@@ -200,9 +203,13 @@ def _stars(text: str, at: int, *, slashes: bool) -> tuple[int, str]:
     end = at
     while text[end : end + 1] == "*":
         end += 1
-    alone = at == 0 or text[at - 1] == "/"
-    if end - at < 2 or not slashes or not alone:
+    # Git compares what stands before the first sign by itself, so that `**` at that place counts as standing alone
+    # too: `foo**/*` matches `foo`. It is so in git, and so it is here.
+    first = not _SIGN.search(text, 0, at)
+    if end - at < 2 or not slashes or not (at == 0 or text[at - 1] == "/" or first):
         return end, _ANY + "*"
+    if first and at and text[at - 1] != "/" and _DEEP_ONLY.fullmatch(text, at):
+        return len(text), _DEEP
     if end == len(text):
         return end, _ANY + _DEEP
     if text[end] == "/":
