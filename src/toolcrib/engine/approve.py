@@ -1,6 +1,9 @@
 """Approve: only for Ask. A yes is bound to the digest of the exact effect, used once, and never made by waiting."""
 
+import shlex
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import cast
 
 from toolcrib.engine.admit import moved, resolve
 from toolcrib.engine.kit import Binding, Kit, Policy
@@ -11,6 +14,7 @@ from toolcrib.policy.grants import pattern_for
 from toolcrib.policy.rules import Allow, Ask
 from toolcrib.ports.ask import Answered, Asker
 from toolcrib.ports.scope import Scope
+from toolcrib.terms.call import Call, Decision
 from toolcrib.terms.digest import of_json
 from toolcrib.terms.footprint import Footprint
 from toolcrib.terms.names import mint_id
@@ -47,7 +51,7 @@ async def approve(judged: Judged, desk: Desk) -> Cleared:
     preview = await _preview(judged, desk.kit)
     cleared = Cleared(judged, asked=True)
     if call.given is not None:
-        await _take_flag(judged, call.given == "deny")
+        await _take_flag(judged, desk, effect)
         return cleared
     if taken := await _take(judged, desk, effect):
         admitted.flight.pending.append(
@@ -108,12 +112,19 @@ async def _preview(judged: Judged, kit: Kit) -> Previewed:
         raise Stop(refusal) from refusal
 
 
-async def _take_flag(judged: Judged, denied: bool) -> None:
+async def _take_flag(judged: Judged, desk: Desk, effect: str) -> None:
+    """Let a flag answer, and settle the question that an earlier try of the same call left behind."""
     call = judged.admitted.flight.call
+    decision: Decision = "deny" if call.given == "deny" else "once"
+    known = await desk.kit.approvals.standing(effect=effect, principal=call.principal.id)
+    if known is not None and known.state == "pending":
+        with suppress(Refusal):  # whoever answered it meanwhile was first; the flag still answers this call
+            await desk.kit.approvals.answer(known.id, decision=decision, words="", by="flag")
+            await _take(judged, desk, effect)
     judged.admitted.flight.pending.append(
-        Entry(stage="answered", call_id=call.id, data={"decision": "deny" if denied else "once", "by": "flag"})
+        Entry(stage="answered", call_id=call.id, data={"decision": decision, "by": "flag"})
     )
-    if denied:
+    if decision == "deny":
         raise Stop(Refusal("approval.denied", f"{call.tool} was denied by flag"))
 
 
@@ -144,7 +155,7 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
         Refusal(
             "approval.unattended",
             f"{call.tool} needs a yes ({approval.reason}), and nobody gave one; it waits as approval {approval.id}",
-            hint=f"a person runs `toolcrib approve {approval.id[-8:]}`, then the same call is repeated",
+            hint=f"a person runs `{_command(approval, call)}`, then the same call is repeated",
         )
     )
 
@@ -161,9 +172,11 @@ async def _take(judged: Judged, desk: Desk, effect: str) -> Approval | None:
 async def _wait(approval: Approval, desk: Desk) -> Approval:
     if desk.asker is None:
         return await desk.kit.approvals.wait(approval.id, seconds=desk.kit.settings.call.attended_seconds)
-    answered: Answered | None = await desk.asker(approval)
+    answered = cast("object", await desk.asker(approval))
     if answered is None:
         return approval
+    if not isinstance(answered, Answered):
+        raise TypeError(f"the approver must return toolcrib.Answered or None, found {answered!r}")
     return await desk.kit.approvals.answer(
         approval.id, decision=answered.decision, words=answered.words, by=answered.by
     )
@@ -194,6 +207,12 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
         created=now,
         expires=now + kit.settings.call.approval_seconds,
     )
+
+
+def _command(approval: Approval, call: Call) -> str:
+    """Return what answers the question; a caller elsewhere than in the workspace's own shell is told where, too."""
+    where = "" if call.principal.face == "cli" else f" -C {shlex.quote(approval.root)}"
+    return f"toolcrib approve{where} {approval.id[-8:]}"
 
 
 def _exists(judged: Judged) -> Refusal:

@@ -23,6 +23,7 @@ DIALECT = "dialect"
 PROTECTED = "protected files"
 """What a ruling names as its rule where a protected path would be written."""
 
+_SAYS: dict[Verdict, str] = {"allow": "allows", "ask": "asks before", "deny": "denies"}
 _STRICTNESS: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -222,8 +223,8 @@ def _by_rule(part: Part, level: Level, rule: Rule) -> Weighed:
 
 def _by_mode(question: Question, part: Part) -> Weighed:
     verdict, where = question.preset
-    held = " with its pre-image safe" if question.checkpointed and where in {"reversible", "irreversible"} else ""
-    reason = f"mode {question.mode} says {verdict} to {COLUMN_TEXT[where]}{held}"
+    held = " (what it replaces is kept)" if question.checkpointed and where in {"reversible", "irreversible"} else ""
+    reason = f"mode {question.mode} {_SAYS[verdict]} {COLUMN_TEXT[where]}{held}"
     return Weighed(part=part, verdict=verdict, by=f"mode {question.mode}", reason=reason)
 
 

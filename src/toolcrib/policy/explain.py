@@ -103,7 +103,10 @@ def _considered(rule: Rule, weighed: Weighed, name: str) -> Considered:
 
 def summary(rules: Sequence[Rule], *, mode: Mode, parsed: Sequence[Parsed] = ()) -> str:
     """Return the policy in force for `toolcrib policy check`: mode, rules, version, and what was dropped."""
-    lines = [f"mode {mode}", f"{len(rules)} rules, version {version(rules, mode=mode)[:12]}"]
+    lines = [
+        f"mode {mode}",
+        f"{len(rules)} {'rule' if len(rules) == 1 else 'rules'}, version {version(rules, mode=mode)[:12]}",
+    ]
     lines.extend(f"  {rule.label}: {rule.effect} {rule.about}{_why(rule)}{_examples(rule)}" for rule in rules)
     dropped = [each for one in parsed for each in one.dropped]
     if dropped:

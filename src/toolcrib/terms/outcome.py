@@ -8,7 +8,7 @@ Fields = dict[str, Any]
 """A JSON object in its Python form."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bounds:
     """What was cut or skipped, always named. An answer whose bounds are empty is complete: that is a promise."""
 
@@ -35,6 +35,9 @@ class Bounds:
     def __bool__(self) -> bool:
         return bool(_set_fields(self))
 
+    def __repr__(self) -> str:
+        return _told(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -49,7 +52,7 @@ class Change:
         return {"path": self.path, "before": self.before, "after": self.after}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Evidence:
     """What proves an outcome: a closed set."""
 
@@ -73,10 +76,19 @@ class Evidence:
             found["changed"] = [change.to_json() for change in self.changed]
         return found
 
+    def __repr__(self) -> str:
+        return _told(self)
+
 
 def spelled(bounds: Bounds, spelling: Mapping[str, str]) -> Fields:
     """Return the bounds that were hit, by the names that a dialect gives them."""
     return {spelling.get(name, name): value for name, value in bounds.to_json().items()}
+
+
+def _told(value: Bounds | Evidence) -> str:
+    """Return a representation of what is set; most calls set little."""
+    names = _set_fields(value)
+    return f"{type(value).__name__}({', '.join(f'{name}={getattr(value, name)!r}' for name in names)})"
 
 
 def _set_fields(value: "Bounds | Evidence") -> Fields:

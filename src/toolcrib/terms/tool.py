@@ -1,9 +1,9 @@
 """A tool is one decorated async function: first its arguments, then one parameter for each power it asks for."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Required, TypedDict, Unpack, get_args, get_type_hints
+from typing import Any, Required, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -108,8 +108,9 @@ def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
     `@toolcrib.tool(kind="read", effect="read", reads=paths("path"))`; see `Declaration` for what may be declared.
 
     Raises:
-        TypeError: the function is not async, or its first parameter is not one object of arguments.
+        TypeError: what is declared is not one of what may be, or the function is not of the shape of a tool.
     """
+    _check(declared)
 
     def declare(body: ToolFunction) -> Tool:
         parameters, powers, returns = _signature(body)
@@ -127,12 +128,30 @@ def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
     return declare
 
 
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": get_args(Kind),
+    "effect": get_args(EffectClass),
+    "approval": get_args(ApprovalPolicy),
+    "surface": get_args(Surface),
+}
+
+
+def _check(declared: Mapping[str, Any]) -> None:
+    """Refuse a declaration that would be silently without effect, or worse than meant."""
+    if unknown := sorted(set(declared) - set(Declaration.__annotations__)):
+        known = ", ".join(sorted(Declaration.__annotations__))
+        raise TypeError(f"a tool declares no {unknown[0]!r}; it may declare: {known}")
+    for name, choices in _CHOICES.items():
+        if (name in declared or name == "kind") and declared.get(name) not in choices:
+            raise TypeError(f"{name} must be one of {', '.join(choices)}, found {declared.get(name)!r}")
+
+
 def _descriptor(
     body: ToolFunction,
     declared: Declaration,
     parameters: type[BaseModel],
     powers: tuple[tuple[str, type], ...],
-    returns: type[Payload] | None,
+    returns: type[Payload],
 ) -> Descriptor:
     raw = declared.get("name", body.__name__)
     text = declared.get("description", inspect.cleandoc(body.__doc__ or ""))
@@ -145,7 +164,7 @@ def _descriptor(
         summary=summary or first_sentence(text) or raw,
         description=text or summary or raw,
         schema=schema_of(parameters),
-        returns=schema_of(returns, mode="serialization") if returns else None,
+        returns=schema_of(returns, mode="serialization"),
         kind=declared["kind"],
         effect=declared.get("effect", "irreversible"),
         approval=declared.get("approval", "required"),
@@ -171,14 +190,22 @@ def first_sentence(text: str) -> str:
     return head + "." if stop else flat
 
 
-def _signature(body: ToolFunction) -> tuple[type[BaseModel], tuple[tuple[str, type], ...], type[Payload] | None]:
+def _payload_of(body: ToolFunction, returned: object) -> type[Payload]:
+    payloads = [each for each in get_args(returned) if isinstance(each, type) and issubclass(each, Payload)]
+    if get_origin(returned) is not Answer or not payloads:
+        raise TypeError(f"{body.__qualname__} must be annotated to return Answer[a Payload], found {returned!r}")
+    if getattr(payloads[0].text, "__isabstractmethod__", False):
+        raise TypeError(f"{payloads[0].__qualname__} must define text(): what a model reads of it")
+    return payloads[0]
+
+
+def _signature(body: ToolFunction) -> tuple[type[BaseModel], tuple[tuple[str, type], ...], type[Payload]]:
     if not inspect.iscoroutinefunction(body):
         raise TypeError(f"{body.__qualname__} must be an async function")
     hints = get_type_hints(body)
     names = list(inspect.signature(body).parameters)
     returned = hints.pop("return", None)
-    payloads = [each for each in get_args(returned) if isinstance(each, type) and issubclass(each, Payload)]
-    returns = payloads[0] if payloads else None
+    returns = _payload_of(body, returned)
     first = hints.get(names[0]) if names else None
     if isinstance(first, type) and issubclass(first, BaseModel):
         return first, tuple((each, hints[each]) for each in names[1:]), returns

@@ -274,6 +274,11 @@ def wants_colour() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "") not in {"", "dumb"}
 
 
+def wants_traces() -> bool:
+    """Tell whether a defect is to show where it happened: `TOOLCRIB_DEBUG` is set."""
+    return bool(os.environ.get("TOOLCRIB_DEBUG"))
+
+
 def home_directory() -> Path:
     """Return the person's home directory, or `/` where none is known."""
     home = os.environ.get("HOME", "")

@@ -225,7 +225,7 @@ def test_a_ruling_names_the_rule_and_the_reason() -> None:
     assert ruled(WRITE, writes=("a",)).to_json() == {
         "ruling": "ask",
         "rule": "mode ask",
-        "reason": "mode ask says ask to an irreversible write",
+        "reason": "mode ask asks before an irreversible write",
     }
 
 

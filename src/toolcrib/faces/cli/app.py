@@ -4,8 +4,10 @@ Help is listed from the tuple below; a command's module is loaded when it runs, 
 """
 
 import sys
+import traceback
 from importlib import import_module
-from typing import Any
+from types import TracebackType
+from typing import Any, NoReturn
 
 import click
 
@@ -16,8 +18,12 @@ from toolcrib.terms.errors import ToolcribError
 
 REFUSED = 1
 USAGE = 2
+DEFECT = 70
 CONFIGURATION = 78
 INTERRUPTED = 130
+
+LONGEST = 500
+"""Characters shown of what a defect says."""
 
 _HERE = "toolcrib.faces.cli"
 
@@ -44,7 +50,7 @@ COMMANDS: tuple[Listed, ...] = (
     listed=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 refused, 2 usage, 78 configuration or start, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 refused, 2 usage, 70 a defect, 78 configuration or start, 130 interrupted.",
 )
 @flags("directory", "wide", "mode", "json", "yes", "deny", "without")
 @click.version_option(__version__, message="toolcrib %(version)s")
@@ -63,7 +69,8 @@ def group(ctx: click.Context, **given: Any) -> int:
 
 
 def run(argv: list[str]) -> int:
-    """Run one command line and return its exit code."""
+    """Run one command line and return its exit code. What nobody expected ends the process, with code 70."""
+    sys.excepthook = _defect
     try:
         code = group.main(args=argv, prog_name="toolcrib", standalone_mode=False)
     except click.UsageError as error:
@@ -84,6 +91,21 @@ def run(argv: list[str]) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else REFUSED
     return code if isinstance(code, int) else 0
+
+
+def _defect(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> NoReturn:
+    """Tell a fault of this program in two lines, as the interpreter's last word."""
+    load = import_module("toolcrib.wiring.load")
+    err = stderr()
+    if load.wants_traces():
+        err.write("".join(traceback.format_exception(kind, fault, trace)))
+    while isinstance(fault, BaseExceptionGroup) and len(fault.exceptions) == 1:  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - any fault may be inside
+        fault = fault.exceptions[0]
+    safe = import_module(f"{_HERE}.safe").one_line
+    said = safe(f"{type(fault).__name__}: {fault}".removesuffix(": "), most=LONGEST)
+    err.line(f"toolcrib: this is a defect of toolcrib: {said}")
+    err.line("  next: please report it; TOOLCRIB_DEBUG=1 shows where it happened")
+    raise SystemExit(DEFECT)
 
 
 def _usage(error: click.UsageError) -> None:

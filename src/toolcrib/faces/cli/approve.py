@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import anyio
 import click
 
-from toolcrib.faces.cli.ask import answerer
+from toolcrib.faces.cli.ask import UNKNOWN, answerer
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.look import paint, table
@@ -30,6 +30,9 @@ CODE = 4
 TRIES = 3
 LOOK = 0.5
 """Seconds between two looks for new approvals with --watch."""
+
+RULE = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 60
+"""Stands between two questions of --watch."""
 
 LEASE = 10.0
 """Seconds that one lease holds; it is renewed in half that time."""
@@ -65,7 +68,7 @@ def command(*, approval_id: str | None, watch: bool, directory: str, wide: bool,
             _list(await crib.pending(), as_json=as_json)
             return 0
 
-    return drive(work, as_json=as_json)
+    return drive(work, as_json=as_json, endless=watch)
 
 
 def _list(waiting: Sequence[Approval], *, as_json: bool) -> None:
@@ -102,7 +105,11 @@ def _plain(each: Approval) -> Fields:
 async def _one(crib: Crib, approval_id: str) -> int:
     found = await crib.approval(approval_id)
     if found is None:
-        refused("approval.stale", f"no approval is called {approval_id!r}", hint="toolcrib approve lists what waits")
+        refused(
+            "approval.stale",
+            f"nothing waits under {approval_id!r} in {crib.root}",
+            hint="is it in another workspace? name it with -C DIR; toolcrib approve lists what waits",
+        )
         return REFUSED
     if found.state != "pending":
         refused(
@@ -151,7 +158,7 @@ async def decide(approval: Approval) -> Answered | None:
             case "a" | "always":
                 return Answered("always", by=answerer()) if await _typed(code) else None
             case _:
-                continue
+                out.line(UNKNOWN)
 
 
 async def _typed(code: str) -> bool:
@@ -186,17 +193,30 @@ async def _lease(crib: Crib, holder: str) -> None:
 
 async def _ask_each(crib: Crib) -> None:
     left: set[str] = set()
+    out, rule = stdout(), ""
     while True:
-        for approval in await crib.pending():
-            if approval.id in left:
-                continue
-            answered = await decide(approval)
-            if answered is None:
-                left.add(approval.id)
-                stdout().line("left waiting")
-                continue
-            try:
-                await _record(crib, approval, answered)
-            except Refusal as refusal:
-                stdout().line(f"too late: {one_line(refusal.message)}")
-        await asyncio.sleep(LOOK)
+        approval = await _next(crib, left)
+        if approval is None:
+            await asyncio.sleep(LOOK)
+            continue
+        if rule:
+            out.line(paint(rule, "dim", out))
+        rule = RULE
+        answered = await decide(approval)
+        left.add(approval.id)
+        if answered is None:
+            out.line("left waiting")
+            continue
+        try:
+            await _record(crib, approval, answered)
+        except Refusal as refusal:
+            out.line(f"too late: {one_line(refusal.message)}")
+
+
+async def _next(crib: Crib, left: set[str]) -> Approval | None:
+    """Return the next approval to ask about, None where there is none: first those whose call has not ended."""
+    waiting = [each for each in await crib.pending() if each.id not in left]
+    for each in waiting if len(waiting) > 1 else ():
+        if all(entry.stage != "closed" for entry in await crib.tape(call_id=each.call_id)):
+            return each
+    return waiting[0] if waiting else None

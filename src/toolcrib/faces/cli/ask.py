@@ -12,6 +12,10 @@ from toolcrib.ports.ask import Answered, Asker
 from toolcrib.terms.records import Approval
 
 
+UNKNOWN = "answer y, a or n"
+"""Said to an answer that is none."""
+
+
 def answerer() -> str:
     """Return how the tape names the person at this terminal."""
     try:
@@ -32,13 +36,15 @@ def asker(stream: Stream) -> Asker:
             word = answer.lower()
             if word in {"y", "yes", "once"}:
                 return Answered("once", by=answerer())
+            if word in {"n", "no", "deny"}:
+                words = await ask_line("What should the caller be told? (Enter for nothing)  ", stream)
+                return Answered("deny", words=words or "", by=answerer())
             if word in {"a", "always"}:
                 stream.line(f"Always covers {visible(covers(approval), lines=False)}.")
                 sure = await ask_line("Allow all of that? [y/N] ", stream)
                 if sure is not None and sure.lower() in {"y", "yes"}:
                     return Answered("always", by=answerer())
-            if word in {"n", "no", "deny"}:
-                words = await ask_line("What should the caller be told? (Enter for nothing)  ", stream)
-                return Answered("deny", words=words or "", by=answerer())
+            else:
+                stream.line(UNKNOWN)
 
     return ask

@@ -71,8 +71,8 @@ def _tell(told: dict[str, Any], found: Project, directory: str) -> None:
         f"{tools['offered']} offered" + (f", {hidden} more known: toolcrib tools --all{at}" if hidden else ""),
     )
     if config == "not trusted":
-        vain = f"; in vain it asks for: {', '.join(told['asked_in_vain'])}" if told["asked_in_vain"] else ""
-        config = f"not trusted, so it can only tighten{vain}: toolcrib trust{at}"
+        vain = f"not in force: {', '.join(told['asked_in_vain'])}" if told["asked_in_vain"] else "it can only tighten"
+        config = f"not trusted; {vain}. Look at it, then: toolcrib trust{at}"
     _fact(out, "project", config if config != "none" else "no configuration of its own")
     waiting = told["pending_approvals"]
     _fact(out, "approvals", f"{waiting} waiting: toolcrib approve{at}" if waiting else "none waiting")

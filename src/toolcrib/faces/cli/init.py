@@ -1,5 +1,6 @@
 """`toolcrib init`: connect MCP clients to this project, after showing the exact change to each one's configuration."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -19,6 +20,7 @@ from toolcrib.faces.cli.session import REFUSED, drive, opened, principal, refuse
 from toolcrib.terms.errors import ConfigError
 from toolcrib.terms.outcome import Fields, Refused
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.settings import Mode
 from toolcrib.terms.text import decode, encode
 from toolcrib.wiring import personal
 from toolcrib.wiring.crib import Crib
@@ -63,9 +65,12 @@ def command(*, chosen: tuple[str, ...], directory: str, wide: bool, as_json: boo
             if not clients:
                 return _nobody(crib.root, where, as_json)
             told = [await _connect(crib, client, where, as_json=as_json, yes=yes) for client in clients]
+            mode = crib.settings.mode
         if as_json:
             good = all(each["state"] in {"connected", "already connected"} for each in told)
             stdout().json({"kind": "ok" if good else "refused", "clients": told})
+        elif any(each["state"] in {"connected", "already connected"} for each in told):
+            _next(mode, directory)
         return max((REFUSED for each in told if each["state"] not in {"connected", "already connected"}), default=0)
 
     return drive(work, as_json=as_json)
@@ -174,6 +179,23 @@ async def _write(crib: Crib, edit: Edit, out: Stream, *, as_json: bool) -> tuple
         return "refused", outcome.call_id
     _say(out, f"connected; restart the client or reload its servers (call {outcome.call_id})", as_json)
     return "connected", outcome.call_id
+
+
+def _next(mode: Mode, directory: str) -> None:
+    """Say what a connected agent needs a person for."""
+    out = stdout()
+    at = "" if directory == "." else f" -C {shlex.quote(directory)}"
+    refusing = {
+        "locked": "every call it makes",
+        "ask": "every change it asks for",
+        "work": "every call that needs a yes",
+    }
+    if mode not in refusing:
+        return
+    out.line()
+    out.line(f"While the agent works, answer its requests in another terminal: toolcrib approve --watch{at}")
+    own = "" if mode == "work" else ' (or start it with --mode work: add "--mode", "work" to its args)'
+    out.line(f"Without it {refusing[mode]} is refused at once{own}.")
 
 
 def _notes(edit: Edit) -> list[str]:

@@ -17,9 +17,12 @@ from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.project import project
 
 
-@click.group("policy")
-def command() -> None:
+@click.group("policy", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Explain a ruling; check the rules."""
+    if ctx.invoked_subcommand is None:
+        stdout().line(ctx.get_help())
 
 
 @command.command("explain")

@@ -5,12 +5,14 @@ import click
 from toolcrib.faces.cli.call import tell
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import confirm, prompts
-from toolcrib.faces.cli.look import diff, paint, shown
+from toolcrib.faces.cli.look import diff, paint
 from toolcrib.faces.cli.out import stdout, terminal
+from toolcrib.faces.cli.safe import one_line
 from toolcrib.faces.cli.session import REFUSED, drive, opened, principal, refused
 from toolcrib.faces.cli.tape import summary
 from toolcrib.ports.snapshots import Plan
 from toolcrib.terms.outcome import Refused
+from toolcrib.terms.refusals import Refusal
 from toolcrib.wiring.crib import Crib
 
 HELP = """Put files back as they were just before CALL: that call and everything after it is taken back.
@@ -18,6 +20,13 @@ HELP = """Put files back as they were just before CALL: that call and everything
 CALL is a call's id, or the start or the end of it; without one, the last call that changed something and was not taken
 back yet. The change is shown first; a terminal asks, --yes does not. What was put back can be rewound too.
 """
+
+
+LONGEST = 300
+"""Characters shown of a call that is taken back."""
+
+_NONE_LEFT = "found none"
+"""How the refusal ends that no call is left to take back."""
 
 
 def _build(name: str) -> click.Command:
@@ -31,8 +40,7 @@ def _build(name: str) -> click.Command:
     ) -> int:
         async def work() -> int:
             async with opened(directory, wide=wide) as crib:
-                to = await crib.find_call(call) if call is not None else None
-                plan, change = await crib.rewind_plan(to, only=only)
+                plan, change = await _planned(crib, call, only=only)
                 if dry_run:
                     return await _show(crib, plan, change, as_json=as_json)
                 if not yes:
@@ -55,6 +63,19 @@ command = _build("rewind")
 undo = _build("undo")
 
 
+async def _planned(crib: Crib, call: str | None, *, only: bool) -> tuple[Plan, str]:
+    """Return what to put back and its diff; where nothing is left to take back, the refusal names no next step."""
+    if call is not None:
+        return await crib.rewind_plan(await crib.find_call(call), only=only)
+    try:
+        return await crib.rewind_plan(None, only=only)
+    except Refusal as refusal:
+        if refusal.name != "snapshot.missing" or not refusal.message.endswith(_NONE_LEFT):
+            raise
+        nothing = "nothing to take back: no call changed a file here, or each was taken back already"
+        raise Refusal(refusal.name, nothing) from refusal
+
+
 async def _show(crib: Crib, plan: Plan, change: str, *, as_json: bool) -> int:
     calls = [await _named(crib, call) for call in plan.calls]
     out = stdout()
@@ -64,7 +85,7 @@ async def _show(crib: Crib, plan: Plan, change: str, *, as_json: bool) -> int:
         return 0
     out.line(paint(f"Takes back {len(calls)} call{'s' if len(calls) != 1 else ''}, newest first:", "bold", out))
     for line in calls:
-        out.line(f"  {shown(line, out)}")
+        out.line(f"  {line}")
     out.line()
     out.line(diff(change.rstrip("\n"), out))
     out.line()
@@ -74,8 +95,8 @@ async def _show(crib: Crib, plan: Plan, change: str, *, as_json: bool) -> int:
 async def _named(crib: Crib, call_id: str) -> str:
     for entry in await crib.tape(call_id=call_id, limit=10):
         if entry.stage == "received":
-            return f"{call_id}  {summary(entry)}"
-    return call_id
+            return one_line(f"{call_id}  {summary(entry)}", most=LONGEST)
+    return one_line(call_id)
 
 
 def _unasked(as_json: bool) -> int:

@@ -21,24 +21,32 @@ from toolcrib.wiring.build import open_crib
 from toolcrib.wiring.crib import Crib
 
 REFUSED = 1
+INTERRUPTED = 130
 
 Work = Callable[[], Coroutine[Any, Any, int]]
 """A command's async part; its result is the exit code."""
 
 
-def drive(work: Work, *, as_json: bool = False) -> int:
+def drive(work: Work, *, as_json: bool = False, endless: bool = False) -> int:
     """Run `work` to its end and return its exit code; a refusal is told and is 1.
 
-    Ctrl-C, a termination and a closed terminal cancel it, so that a call under way is closed on the tape.
+    Ctrl-C, a termination and a closed terminal cancel it, so that a call under way is closed on the tape. Where the work
+    is `endless`, Ctrl-C is its proper end, and nothing is said of it.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C, after everything was closed.
+        KeyboardInterrupt: Ctrl-C, after everything was closed, unless the work is endless.
     """
     try:
         return asyncio.run(_stoppable(work))
     except Refusal as refusal:
         refused(refusal.name, refusal.message, hint=refusal.hint, as_json=as_json)
         return REFUSED
+    except KeyboardInterrupt:
+        if not endless:
+            raise
+        if stderr().terminal:
+            stderr().line()
+        return INTERRUPTED
 
 
 async def _stoppable(work: Work) -> int:

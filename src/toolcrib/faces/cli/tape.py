@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -47,12 +48,15 @@ def command(*, follow: bool, verify: bool, since: int | None, directory: str, wi
             if verify:
                 return await _verify(crib, as_json=as_json)
             last = await _show(crib, since, as_json=as_json)
+            if not last and not as_json:
+                err = stderr()
+                err.line(paint("nothing has happened here yet", "dim", err))
             while follow and not stdout().gone:
                 await asyncio.sleep(POLL)
                 last = await _pages(crib, last, as_json=as_json)
         return 0
 
-    return drive(work, as_json=as_json)
+    return drive(work, as_json=as_json, endless=follow)
 
 
 async def _show(crib: Crib, since: int | None, *, as_json: bool) -> int:
@@ -115,6 +119,8 @@ def summary(entry: Taped) -> str:
             return f"{data.get('ruling')} {_subject(data.get('footprint', {}))}".rstrip() + f": {data.get('reason')}"
         case "asked":
             return " ".join(_present(data.get("headline"), _tail("approval", data.get("approval"))))
+        case "answered" if data.get("consumed"):
+            return " ".join(_present("answer used", _tail("approval", data.get("approval"))))
         case "answered":
             by = f"by {data['by']}" if data.get("by") else ""
             return " ".join(
@@ -124,6 +130,8 @@ def summary(entry: Taped) -> str:
             return _held(data.get("checkpoint") or {})
         case "closed":
             return _ending(data.get("outcome", {}))
+        case "config" if "grant" in data:
+            return _grant(data)
         case _:
             return _pairs(data)
 
@@ -137,6 +145,14 @@ def _ending(outcome: dict[str, Any]) -> str:
     if bounds := outcome.get("bounds"):
         words.append(f"bounds {', '.join(bounds)}")
     return "; ".join(words)
+
+
+def _grant(data: Mapping[str, Any]) -> str:
+    about = f"{data['tool']} on {data.get('pattern') or 'anything'}" if data.get("tool") else str(data["grant"])[-8:]
+    words = [f"grant {data.get('change')}: {about}", *_present(data.get("by") and f"by {data['by']}")]
+    if data.get("uses") is not None:
+        words.append(f"{data['uses']} use{'s' if data['uses'] != 1 else ''} left")
+    return ", ".join(words)
 
 
 def _held(checkpoint: dict[str, Any]) -> str:

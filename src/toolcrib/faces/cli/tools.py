@@ -84,7 +84,8 @@ def _row(crib: Crib, row: Fields, everything: bool) -> list[str]:
     name: str = row["name"] if row["name"] == row["canonical"] else f"{row['name']} ({row['canonical']})"
     cells: list[Any] = [name, descriptor.effect]
     if everything:
-        cells += [row["state"], row["why"] or descriptor.summary]
+        why = row["why"] if row["why"] != row["state"] else ""
+        cells += [row["state"], why or descriptor.summary]
     else:
         cells.append(descriptor.summary)
     return [str(cell) for cell in cells]
