@@ -100,7 +100,7 @@ def tools_page() -> str:
 
 def helps(command: click.Command, path: str, parent: click.Context | None) -> Iterator[str]:
     """Yield the help of a command and of those below it."""
-    settings = {**command.context_settings, "max_content_width": 100, "terminal_width": 100}
+    settings: dict[str, Any] = {**command.context_settings, "max_content_width": 100, "terminal_width": 100}
     context = click.Context(command, info_name=path.rpartition(" ")[2], parent=parent, **settings)
     yield f"## `{path}`\n"
     yield "```text\n" + command.get_help(context).rstrip() + "\n```\n"

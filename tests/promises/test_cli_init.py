@@ -24,12 +24,14 @@ def test_nothing_is_written_without_a_yes_and_the_change_is_shown(workspace: Wor
 
 def test_yes_writes_it_once_and_undo_takes_it_back(workspace: Workspace) -> None:
     workspace.write(".mcp.json", OTHER)
-    toolcrib("init", "--client", "claude-code", "--yes", at=workspace.ws)
+    told = toolcrib("init", "--client", "claude-code", "--yes", at=workspace.ws)
     written = workspace.read(".mcp.json").decode()
     assert '"other": {"command": "x",  "args": []},' in written
     entry = json.loads(written)["mcpServers"]["toolcrib"]
     assert entry["args"] == ["mcp", "-C", "."]
     assert os.path.basename(entry["command"]) == "toolcrib"
+    assert "toolcrib approve --watch" in told.out.splitlines()[-2]
+    assert "refused at once" in told.out.splitlines()[-1]
     again = toolcrib("init", "--client", "claude-code", "--yes", at=workspace.ws)
     assert "already connected" in again.out
     assert workspace.read(".mcp.json").decode() == written

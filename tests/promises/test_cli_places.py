@@ -8,6 +8,8 @@ import pytest
 
 from commandline import tape, toolcrib
 from conftest import Workspace
+from toolcrib.faces.cli.tape import summary
+from toolcrib.terms.records import Taped
 
 PROJECT = """[policy]
 mode = "work"
@@ -164,3 +166,42 @@ def test_approvals_are_listed_for_a_program_and_never_answered_by_one(workspace:
         refused = toolcrib(*words, at=workspace.ws, code=1)
         assert refused.err.startswith("refused approval.unattended: approving needs a person at a terminal")
     assert not [entry for entry in tape(workspace.ws) if entry["stage"] == "answered"]
+
+
+def test_the_first_screen_says_what_of_an_untrusted_project_is_not_in_force(workspace: Workspace) -> None:
+    workspace.write(".toolcrib/config.toml", '[policy]\nmode = "work"\n')
+    told = " ".join(toolcrib(at=workspace.ws).out.split())
+    assert "project not trusted; not in force: mode = 'work'. Look at it, then: toolcrib trust" in told
+
+
+def test_a_fresh_place_says_that_nothing_has_happened_and_nothing_can_be_taken_back(workspace: Workspace) -> None:
+    empty = toolcrib("tape", at=workspace.ws)
+    assert (empty.out, empty.err) == ("", "nothing has happened here yet\n")
+    assert toolcrib("tape", "--json", at=workspace.ws).err == ""
+    nothing = toolcrib("undo", "--dry-run", at=workspace.ws, code=1)
+    assert nothing.err.startswith("refused snapshot.missing: nothing to take back")
+    assert "next:" not in nothing.err
+
+
+def test_a_call_that_is_taken_back_is_one_line_however_long_its_arguments(workspace: Workspace) -> None:
+    toolcrib("call", "write_file", "path=a.txt", "content=one\ntwo\n", "--yes", at=workspace.ws)
+    lines = toolcrib("undo", "--dry-run", at=workspace.ws).out.splitlines()
+    assert "content=one\\ntwo\\n" in lines[1]
+    assert lines[2] == ""
+
+
+def test_the_tape_tells_a_grant_and_a_used_answer_in_words() -> None:
+    grant = {"grant": "g1", "change": "added", "tool": "write_file", "pattern": "c.txt", "by": "terminal:root"}
+    told = summary(Taped(seq=1, at=0.0, stage="config", call_id="", data=grant, previous="", hash=""))
+    assert told == "grant added: write_file on c.txt, by terminal:root"
+    used = {"approval": "0123456789abcdef", "consumed": True}
+    told = summary(Taped(seq=2, at=0.0, stage="answered", call_id="c", data=used, previous="", hash=""))
+    assert told == "answer used approval 89abcdef"
+
+
+def test_policy_alone_is_its_help_and_a_tool_switched_off_still_says_what_it_does(workspace: Workspace) -> None:
+    assert toolcrib("policy", at=workspace.ws).out.startswith("Usage: toolcrib policy")
+    toolcrib("tools", "disable", "grep", at=workspace.ws)
+    (row,) = [line for line in toolcrib("tools", "--all", at=workspace.ws).out.splitlines() if line.startswith("grep")]
+    assert "disabled" in row
+    assert len(row.split("disabled")[1].split()) > 2

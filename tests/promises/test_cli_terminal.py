@@ -35,7 +35,7 @@ def test_a_call_asks_with_the_diff_and_yes_is_once(workspace: Workspace) -> None
         assert "write_file" in view
         assert b"\x1b[32m+hello" in shown.raw
         shown.type("perhaps")
-        shown.expect("Allow? y = once")
+        shown.expect("answer y, a or n\nAllow? y = once")
         shown.type("y")
         assert shown.ended() == 0
     assert workspace.read("a.txt") == b"hello\n"
@@ -174,6 +174,7 @@ def test_watching_makes_a_call_wait_and_go_on(workspace: Workspace) -> None:
         caller.done()
         shown.press(b"\x03")
         assert shown.ended() == 130
+        assert "interrupted" not in shown.text
     assert workspace.read("a.txt") == b"hello\n"
     after = toolcrib("call", "write_file", "path=b", "content=x", at=workspace.ws, code=1)
     assert after.err.startswith("refused approval.unattended"), "the lease ended with the watch"
@@ -190,6 +191,45 @@ def test_follow_shows_entries_as_they_come(workspace: Workspace) -> None:
             shown.expect(f"{entry['call_id'][-8:]}  {entry['stage']}")
         shown.press(b"\x03")
         assert shown.ended() == 130
+        assert "interrupted" not in shown.text
+
+
+def test_the_watch_asks_about_one_call_after_the_other_with_a_rule_between(workspace: Workspace) -> None:
+    for name in ("first.txt", "second.txt"):
+        toolcrib("call", "write_file", f"path={name}", "content=x", at=workspace.ws, code=1)
+    with terminal("approve", "--watch", at=workspace.ws) as shown:
+        assert "\u2500\u2500\u2500" not in shown.expect("Allow?")
+        shown.type("perhaps")
+        shown.expect("answer y, a or n\n")
+        shown.expect("Allow?")
+        shown.type("")
+        shown.expect("left waiting\n\u2500\u2500\u2500")
+        assert "second.txt" in shown.expect("Allow?")
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+
+
+def test_the_watch_asks_first_about_the_call_that_still_waits(workspace: Workspace) -> None:
+    toolcrib("call", "write_file", "path=ended.txt", "content=x", at=workspace.ws, code=1)
+    toolcrib("call", "write_file", "path=another.txt", "content=x", at=workspace.ws, code=1)
+    with terminal("approve", "--watch", at=workspace.ws) as shown:
+        assert "ended.txt" in shown.expect("Allow?")
+        with terminal("call", "write_file", "path=live.txt", "content=x", at=workspace.ws) as caller:
+            caller.expect("Allow?")
+            shown.type("")
+            shown.expect("left waiting")
+            assert "live.txt" in shown.expect("Allow?")
+            caller.press(b"\x04")
+            assert caller.ended() == 1
+        shown.press(b"\x03")
+        assert shown.ended() == 130
+
+
+def test_an_unknown_approval_is_told_with_the_workspace_that_was_looked_at(workspace: Workspace) -> None:
+    with terminal("approve", "zzzz", at=workspace.ws, width=400) as shown:
+        assert shown.ended() == 1
+        assert f"nothing waits under 'zzzz' in {workspace.ws}" in shown.text
+        assert "name it with -C DIR" in shown.text
 
 
 def test_rewind_shows_the_diff_and_asks(workspace: Workspace) -> None:

@@ -50,6 +50,9 @@ class Inflight:
         if job.principal != call.principal.id:
             message = "this call id belongs to another caller"
             return Refused(tool=call.tool[:200], call_id=call.id, name="args.invalid", message=message, text=message)
+        if job.tool != call.tool[:200]:
+            message = f"this call id belongs to a call of {job.tool}; give each call an id of its own"
+            return Refused(tool=call.tool[:200], call_id=call.id, name="args.invalid", message=message, text=message)
         if job.outcome is None:
             message = "a call with this id was started elsewhere and has not ended"
             return Refused(

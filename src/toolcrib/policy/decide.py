@@ -166,6 +166,14 @@ def applies(rule: Rule, *, name: str, part: Part) -> Level | None:
     return about_tool
 
 
+def _level(rule: Rule, name: str, part: Part) -> Level | None:
+    """Return how specifically a rule speaks of this part: one that keeps a file from `read_file` binds every tool."""
+    level = applies(rule, name=name, part=part)
+    if level is None and rule.path is not None and part.kind in {"read", "write"} and _binds(rule, name):
+        return applies(rule, name="read_file", part=part)
+    return level
+
+
 def _about(rule: Rule, part: Part) -> bool:
     """Tell whether a path rule is about this kind of part. What may not be read may not be written: answers show it."""
     if part.kind == "write":
@@ -174,9 +182,7 @@ def _about(rule: Rule, part: Part) -> bool:
 
 
 def _weigh(question: Question, part: Part) -> Weighed:
-    said = [
-        (level, rule) for rule in question.rules if (level := applies(rule, name=question.name, part=part)) is not None
-    ]
+    said = [(level, rule) for rule in question.rules if (level := _level(rule, question.name, part)) is not None]
     fixed = _fixed(question, part, said)
     if fixed is not None:
         return fixed

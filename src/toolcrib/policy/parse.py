@@ -108,6 +108,12 @@ def _protected(table: Mapping[str, Any], locator: Locator) -> tuple[str, ...]:
     if found is None:
         raise locator.fault("policy.protected must be a list of paths", at=("policy", "protected"))
     for path in found:
+        if is_pattern(path):
+            raise locator.fault(
+                f"policy.protected: {_brief(path)} is a pattern, and only names and paths are protected",
+                at=("policy", "protected"),
+                hint='Name each path, or write a deny rule with this pattern and access = "write".',
+            )
         if not path.strip("/") or path.startswith(("/", "~")) or ".." in path.split("/"):
             raise locator.fault(
                 f"policy.protected: {_brief(path)} must be a path relative to the workspace", at=("policy", "protected")

@@ -14,6 +14,7 @@ from toolcrib.terms.payload import Payload
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import Decoded, Ending, decode, encode, ending_of, looks_binary, split_lines
 from toolcrib.tools.difftext import MOST, Diff, Span, of_spans
+from toolcrib.tools.marks import refuse_marks
 from toolcrib.tools.nearest import Nearest, nearest
 from toolcrib.tools.plain import clip, counted, printable, short
 from toolcrib.tools.spans import MOST as MOST_PLACES
@@ -152,6 +153,7 @@ async def amend(request: Request, files: Files, facts: Facts, *, since: str | No
             "file.binary", f"{request.path!r} is not text ({len(before.data):,} bytes with NUL among the first)"
         )
     decoded = decode(before.data)
+    refuse_marks([edit.new for edit in request.edits], decoded.text)
     found = await _sought(decoded, request.edits)
     cited = request.digest or facts.cited.get(before.place.path)
     known = facts.place(request.path)

@@ -11,6 +11,7 @@ from toolcrib.terms.outcome import Evidence
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import Encoding, decode, encode, looks_binary
 from toolcrib.tools.difftext import Diff, of_texts
+from toolcrib.tools.marks import refuse_marks
 from toolcrib.tools.plain import short
 from toolcrib.tools.spans import adopt
 
@@ -83,6 +84,7 @@ async def prepare(wanted: Wanted, files: Files, facts: Facts) -> Replacement:
             raise moved(wanted.path, "is gone") from refusal
         raise
     unread = _held_to(wanted, before, known, facts)
+    refuse_marks([wanted.content], before.data.decode("utf-8", "surrogateescape"))
     return Replacement(before.place.path, before, _replacing(wanted, before), unread=unread)
 
 

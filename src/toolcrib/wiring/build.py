@@ -32,7 +32,7 @@ from toolcrib.tools import tools as builtin_tools
 from toolcrib.wiring.cell import Live
 from toolcrib.wiring.clock import SystemClock
 from toolcrib.wiring.crib import Crib
-from toolcrib.wiring.load import Loaded, Places, load, places, workspace_root
+from toolcrib.wiring.load import Loaded, Places, demand_own, load, places, workspace_root
 from toolcrib.wiring.programs import find_ripgrep
 from toolcrib.wiring.trust import trusted_digest
 
@@ -131,6 +131,7 @@ def _open(where: Places, directory: str, mode: Mode | None, wide: bool) -> _Open
 
 
 def _store(directory: Path) -> Store:
+    demand_own(directory)
     try:
         return Store.open(str(directory), clock=SystemClock())
     except StoreError as error:

@@ -157,6 +157,9 @@ class Crib:
             Refusal: `snapshot.missing`, `snapshot.conflict`.
         """
         plan = await self._kit.snapshots.plan(to, only=only)
+        if not plan.steps:
+            message = f"everything is as it was before the call {plan.to}: there is nothing to take back"
+            raise Refusal("snapshot.missing", message)
         return plan, await self._kit.snapshots.diff(plan)
 
     async def rewind(

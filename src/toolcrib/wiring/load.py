@@ -52,7 +52,7 @@ class Places:
                 hint="make its parent writable, or set XDG_STATE_HOME",
             ) from error
         for directory in (self.state, self.state / "workspaces", self.config):
-            _demand_own(directory)
+            demand_own(directory)
 
     def store_of(self, root: str) -> Path:
         """Return the state directory of the workspace `root`: one a workspace, named by its path's digest."""
@@ -87,7 +87,7 @@ def places() -> Places:
     )
 
 
-def _demand_own(directory: Path) -> None:
+def demand_own(directory: Path) -> None:
     """Refuse a directory that another user owns or may write: what lies in it would not be this person's word."""
     try:
         status = directory.stat()

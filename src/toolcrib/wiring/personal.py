@@ -20,12 +20,15 @@ def read(path: Path) -> bytes | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise ConfigError(f"{path}: a link that leads nowhere", hint="repair or remove the link") from None
         return None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ConfigError(f"{path}: expected a regular file", hint="move it away")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ConfigError(f"{path}: expected a regular file")
         data = file.read(MOST + 1)
     if len(data) > MOST:
         raise ConfigError(f"{path}: larger than {MOST:,} bytes")

@@ -7,7 +7,7 @@ import sys
 import traceback
 from importlib import import_module
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import click
 
@@ -95,17 +95,26 @@ def run(argv: list[str]) -> int:
 
 def _defect(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> NoReturn:
     """Tell a fault of this program in two lines, as the interpreter's last word."""
+    if not isinstance(fault, Exception):  # Ctrl-C outside a command is no defect
+        raise SystemExit(INTERRUPTED)
     load = import_module("toolcrib.wiring.load")
     err = stderr()
     if load.wants_traces():
         err.write("".join(traceback.format_exception(kind, fault, trace)))
-    while isinstance(fault, BaseExceptionGroup) and len(fault.exceptions) == 1:  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - any fault may be inside
-        fault = fault.exceptions[0]
+    fault = _innermost(fault)
     safe = import_module(f"{_HERE}.safe").one_line
     said = safe(f"{type(fault).__name__}: {fault}".removesuffix(": "), most=LONGEST)
     err.line(f"toolcrib: this is a defect of toolcrib: {said}")
     err.line("  next: please report it; TOOLCRIB_DEBUG=1 shows where it happened")
     raise SystemExit(DEFECT)
+
+
+def _innermost(fault: BaseException) -> BaseException:
+    """Return the one fault that groups of one are wrapped around."""
+    if not isinstance(fault, BaseExceptionGroup):
+        return fault
+    group = cast("BaseExceptionGroup[BaseException]", fault)
+    return _innermost(group.exceptions[0]) if len(group.exceptions) == 1 else group
 
 
 def _usage(error: click.UsageError) -> None:

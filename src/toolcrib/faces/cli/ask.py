@@ -11,7 +11,6 @@ from toolcrib.faces.cli.view import covers, request
 from toolcrib.ports.ask import Answered, Asker
 from toolcrib.terms.records import Approval
 
-
 UNKNOWN = "answer y, a or n"
 """Said to an answer that is none."""
 

@@ -25,7 +25,7 @@ def command(ctx: click.Context) -> None:
         stdout().line(ctx.get_help())
 
 
-@command.command("explain")
+@command.command("explain", short_help="Say how a call would be ruled, and why.")
 @click.argument("tool", required=False)
 @click.argument("words", metavar="[KEY=VALUE]...|JSON", nargs=-1)
 @flags("directory", "wide", "mode", "json")
@@ -49,7 +49,7 @@ def explain(
     return drive(work, as_json=as_json)
 
 
-@command.command("check")
+@command.command("check", short_help="Load the rules, run their examples, say what is in force.")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @flags("directory", "wide", "mode", "json")
 def check(*, file: Path | None, directory: str, wide: bool, mode: Mode | None, as_json: bool) -> int:

@@ -30,8 +30,8 @@ Work = Callable[[], Coroutine[Any, Any, int]]
 def drive(work: Work, *, as_json: bool = False, endless: bool = False) -> int:
     """Run `work` to its end and return its exit code; a refusal is told and is 1.
 
-    Ctrl-C, a termination and a closed terminal cancel it, so that a call under way is closed on the tape. Where the work
-    is `endless`, Ctrl-C is its proper end, and nothing is said of it.
+    Ctrl-C, a termination and a closed terminal cancel it, so that a call under way is closed on the tape. Where the
+    work is `endless`, Ctrl-C is its proper end, and nothing is said of it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, after everything was closed, unless the work is endless.

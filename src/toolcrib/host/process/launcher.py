@@ -3,6 +3,7 @@
 Not a sandbox: what a program may reach is decided where it is wrapped, before it comes here.
 """
 
+import fcntl
 import os
 import selectors
 import signal
@@ -19,7 +20,11 @@ from toolcrib.host.process import strays
 from toolcrib.ports.run import Program, Ran
 
 _STDERR_BYTES = 64 << 10
-_CHUNK = 64 << 10
+_CHUNK = 256 << 10
+_PIPE_BYTES = 1 << 20
+"""Room in a pipe, so that the program goes on while its output waits to be read; less where the system says so."""
+_LITTLE = 16 << 10
+_PAUSE = 0.002
 _SWEEP_SECONDS = 1.5
 """How long remaining processes are hunted; the whole tree is to be dead within 2 s."""
 _DRAIN_SECONDS = 0.2
@@ -192,6 +197,8 @@ class _Watch:
         for pipe, stream in ((process.stdout, self.out), (process.stderr, self.err)):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
+                with suppress(OSError):
+                    fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
                 self._streams[pipe.fileno()] = stream
                 self._selector.register(pipe.fileno(), selectors.EVENT_READ)
         self._stdin = process.stdin
@@ -208,38 +215,45 @@ class _Watch:
             ready = {key.fd for key, _ in self._selector.select(left)}
             if self._halt in ready:
                 return False
-            self._move(ready)
+            moved = self._move(ready)
             if self._exited in ready:
                 return False
+            if 0 < moved < _LITTLE:
+                # Many small writes are read together: waking up for each costs more than they do.
+                time.sleep(_PAUSE)
         return False
 
     def drain(self) -> None:
         """Read what is still in the pipes of a dead tree."""
-        deadline = time.monotonic() + _DRAIN_SECONDS
+        until = time.monotonic() + _SWEEP_SECONDS
         self._selector.unregister(self._exited)
         self._selector.unregister(self._halt)
-        while self._streams and not self.out.over and time.monotonic() < deadline:
-            self._move({key.fd for key, _ in self._selector.select(_DRAIN_SECONDS)})
+        while self._streams and not self.out.over and time.monotonic() < until:
+            ready = {key.fd for key, _ in self._selector.select(_DRAIN_SECONDS)}
+            if not ready:
+                return  # somebody holds the pipe, and says nothing
+            self._move(ready)
 
     def close(self) -> None:
         self._selector.close()
 
-    def _move(self, ready: set[int]) -> None:
-        for handle in ready & self._streams.keys():
-            self._read(handle)
+    def _move(self, ready: set[int]) -> int:
+        moved = sum(self._read(handle) for handle in ready & self._streams.keys())
         if self._stdin is not None and self._stdin.fileno() in ready:
             self._feed(self._stdin.fileno())
+        return moved
 
-    def _read(self, handle: int) -> None:
+    def _read(self, handle: int) -> int:
         try:
             data = os.read(handle, _CHUNK)
         except BlockingIOError:
-            return
+            return 0
         if data:
             self._streams[handle].take(data)
         else:
             self._selector.unregister(handle)
             del self._streams[handle]
+        return len(data)
 
     def _feed(self, handle: int) -> None:
         try:

@@ -67,6 +67,10 @@ class History:
         Raises:
             Refusal: `snapshot.missing`, with the ids that fit when there are several.
         """
+        if not (call.isascii() and call.isprintable()):
+            raise Refusal(
+                "snapshot.missing", f"no call is called {call[:80]!r}", hint="`toolcrib tape` lists the calls."
+            )
         exact = await self._jobs.find(call) if call else None
         fitting: Sequence[Job] = [exact] if exact is not None else await self._jobs.matching(call) if call else []
         if len(fitting) == 1:
