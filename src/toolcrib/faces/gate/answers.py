@@ -17,36 +17,19 @@ _PROOF: Fields = {
     "bounds": {"type": "object", "description": "What was cut or skipped; empty when the answer is complete."},
     "evidence": {"type": "object", "description": "What proves the outcome: digest, diff, changed and so on."},
 }
-SPILLED: Fields = {
-    "type": "object",
-    "description": "Stands for an answer too large to send: its start, its end, and the artifact that holds all of it.",
-    "properties": {
-        "spilled": {"type": "string"},
-        "size": {"type": "integer"},
-        "head": {"type": "string"},
-        "tail": {"type": "string"},
-    },
-    "required": ["spilled", "size", "head", "tail"],
-    "additionalProperties": False,
+_ALL: Fields = {
+    "kind": {"enum": ["ok", "refused"]},
+    **_CALL,
+    "name": {"type": "string", "description": "Of a refusal: its name."},
+    "message": {"type": "string", "description": "Of a refusal: what was expected and what was found."},
+    "hint": {"type": "string", "description": "Of a refusal: what to do next."},
+    "happened": {"enum": ["no", "maybe", "yes"], "description": "Of a refusal: whether the effect took place."},
+    **_PROOF,
 }
-"""Schema of the payload that the line puts in the place of a spilled one."""
+"""Every outcome, payload apart."""
 
-REFUSED: Fields = {
-    "type": "object",
-    "properties": {
-        "kind": {"enum": ["refused"]},
-        **_CALL,
-        "name": {"type": "string"},
-        "message": {"type": "string"},
-        "hint": {"type": "string"},
-        "happened": {"enum": ["no", "maybe", "yes"]},
-        "payload": {"description": "What was read all the same, or null."},
-        **_PROOF,
-    },
-    "required": ["kind", "name", "message", "happened"],
-    "additionalProperties": False,
-}
-"""Schema of any refusal."""
+SPILLED = ("spilled", "size", "head", "tail")
+"""The fields of a payload that stands for an answer too large to send: they are not those of the tool's own payload."""
 
 
 async def result_of(outcome: Outcome, crib: Crib) -> Fields:
@@ -74,15 +57,22 @@ def tools_of(rendered: list[Fields]) -> list[Fields]:
 def outcome_schema(payload: Mapping[str, Any]) -> Fields:
     """Return the schema of the outcomes of a tool whose payload has the schema `payload`, refusals included.
 
-    A refusal is an error and its structured content need not match (specification, "Output Schema"), but the
-    TypeScript client checks it all the same.
+    One flat object, and of the payload only its fields: clients check every answer against this, in Python at several
+    milliseconds for a list of a hundred lines, and a refusal or a spilled answer has to fit it as well.
     """
-    done = {"kind": {"enum": ["ok"]}, **_CALL, "payload": {"anyOf": [dict(payload), SPILLED]}, **_PROOF}
-    return {"type": "object", "anyOf": [_closed(done), REFUSED]}
+    fields: Mapping[str, Any] = payload.get("properties", {})
+    shallow = {name: _shallow(each) for name, each in fields.items() if name not in SPILLED}
+    told = {"type": ["object", "null"], "description": "What the call answers.", "properties": shallow}
+    return {
+        "type": "object",
+        "properties": {**_ALL, "payload": told},
+        "required": ["kind", "tool", "call_id", "payload", "bounds", "evidence"],
+        "additionalProperties": False,
+    }
 
 
-def _closed(properties: Fields) -> Fields:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+def _shallow(schema: Mapping[str, Any]) -> Fields:
+    return {key: value for key, value in schema.items() if key in {"type", "description", "enum", "const"}}
 
 
 async def _media(media: Mapping[str, Any], crib: Crib) -> list[Fields]:

@@ -7,6 +7,7 @@ from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.cursor import put
 from toolcrib.host.finder.matching import Matcher
 from toolcrib.host.finder.reading import Shelf
+from toolcrib.host.finder.rg import Proposal
 from toolcrib.host.finder.scanning import Hit, Scanned, Scanner, Wanted
 from toolcrib.host.finder.syntax import Parsed
 from toolcrib.host.finder.table import Table
@@ -32,12 +33,12 @@ class Prepared:
 
 @dataclass
 class Answer:
-    """The answer in the making. `counts` are matching lines by file, as far as another engine counted them."""
+    """The answer in the making. `proposal` is what another engine found out about the files."""
 
     view: View
     budget: Budget
     prepared: Prepared
-    counts: dict[str, int]
+    proposal: Proposal
     _lines: int = 0
     _files: int = 0
     _binary: int = 0
@@ -78,11 +79,11 @@ class Answer:
         )
 
     def _file(self, scanner: Scanner, path: str) -> None:
-        known = self.counts.get(path)
+        known = self._known(path)
         if known == 0:
+            if self.proposal.failed:
+                self._probe(scanner, path)
             return
-        if self.prepared.multiline:
-            known = None  # ripgrep counts matches then, not lines
         before, line = self.prepared.after or ("", 0)
         lines = self.prepared.query.output == "lines"
         wanted = self.prepared.query.limit - self._shown + 1 if lines and path >= before and not self._more else 0
@@ -97,6 +98,20 @@ class Answer:
         self._count(path, scanned.count if known is None else known)
         if scanned.hits:
             self._show(scanner, path, scanned.hits, after)
+
+    def _known(self, path: str) -> int | None:
+        proposal = self.proposal
+        if path in proposal.counts:
+            return proposal.counts[path]
+        large = path in self.prepared.found.notes.large
+        return 0 if proposal.rest and not large and path not in proposal.doubtful else None
+
+    def _probe(self, scanner: Scanner, path: str) -> None:
+        text = scanner.shelf.open(path)
+        if not isinstance(text, str):
+            text.close()
+        elif text == "unreadable":
+            self.prepared.found.notes.unread(path)
 
     def _is_text(self, path: str, scanned: Scanned) -> bool:
         self._binary += scanned.state == "binary"

@@ -22,8 +22,10 @@ FEW = 48
 async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found:
     """Search file contents; see `ports.find.Find.grep`."""
     budget = view.budget()
-    prepared = await hop(budget, partial(rooted, view, lambda own: prepare(own, budget, query)))
-    counts: dict[str, int] = {}
+    prepared = await hop(
+        budget, partial(rooted, view, lambda own: prepare(own, budget, query, sizes=ripgrep is not None))
+    )
+    proposal = rg.NOTHING
     if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
         job = rg.Job(
             expression=prepared.parsed.exact(),
@@ -32,12 +34,12 @@ async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found
             files=frozenset(prepared.files),
             most_file=view.settings.max_file,
         )
-        counts = await rg.count(run, ripgrep, view.workspace.fd, job, budget)
-    return await hop(budget, partial(rooted, view, lambda own: Answer(own, budget, prepared, counts).found()))
+        proposal = await rg.propose(run, ripgrep, view.workspace.fd, job, budget)
+    return await hop(budget, partial(rooted, view, lambda own: Answer(own, budget, prepared, proposal).found()))
 
 
-def prepare(view: View, budget: Budget, query: Query) -> Prepared:
-    """Read the arguments and select the files.
+def prepare(view: View, budget: Budget, query: Query, *, sizes: bool) -> Prepared:
+    """Read the arguments and select the files; with `sizes` the large ones are noted.
 
     Raises:
         Refusal: as `ports.find.Find`.
@@ -53,7 +55,11 @@ def prepare(view: View, budget: Budget, query: Query) -> Prepared:
         ]
         after = key_of((str, int), take(key, query.cursor))
         globs = _filter(view, at, query.glob)
-        files, ignored, seen = _selected(view, budget, at, globs, include_ignored=query.include_ignored)
+        named = ("",) if query.include_ignored else (at.base,) if at.path else ()
+        # What is named is walked to its end, however much of it is ignored; the empty path names everything.
+        most = view.settings.max_file if sizes else None
+        under = Under(handle=at.handle, base=at.base, named=named, most_size=most)
+        files, ignored, seen = _selected(view, budget, at, under, globs)
     return Prepared(
         query=query,
         key=key,
@@ -67,17 +73,13 @@ def prepare(view: View, budget: Budget, query: Query) -> Prepared:
     )
 
 
-def _selected(
-    view: View, budget: Budget, at: Start, globs: Globs | None, *, include_ignored: bool
-) -> tuple[list[str], int, Table]:
+def _selected(view: View, budget: Budget, at: Start, under: Under, globs: Globs | None) -> tuple[list[str], int, Table]:
     if not at.directory:
         return list(_through(globs, [at.path])), 0, Table()
-    # What is named is walked to its end, however much of it is ignored; the empty path names everything.
-    named = ("",) if include_ignored else (at.base,) if at.path else ()
-    seen = table(view, budget, Under(handle=at.handle, base=at.base, named=named))
+    seen = table(view, budget, under)
     files = _through(globs, seen.files)
     left = _through(globs, list(seen.ignored))
-    wanted = [path for path in left if include_ignored or (at.path and covers(at.path, seen.ignored[path]))]
+    wanted = [path for path in left if "" in under.named or (at.path and covers(at.path, seen.ignored[path]))]
     return sorted([*files, *wanted]), len(left) - len(wanted), seen
 
 

@@ -1,8 +1,9 @@
-"""Counting matching lines with ripgrep: a proposal that saves reading files, never the answer by itself.
+"""Narrowing a content search with ripgrep: a proposal that saves reading files, never the answer by itself.
 
 Every door of its configuration is closed. It is given directories, not files, and looks one level deep into each, so it
-follows no link and opens no FIFO; what it searches beyond the wanted files is left out of the answer. A file that it
-does not report (binary, too large, unreadable, removed) is looked at by our own engine.
+follows no link and opens no FIFO; what it searches beyond the wanted files is left out. First it names the files that
+hold the text or a NUL; our own engine looks at those. Where they are many, it then counts the lines of those without a
+NUL.
 """
 
 import os
@@ -13,11 +14,16 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from toolcrib.host.finder.budget import Budget
-from toolcrib.ports.run import Program, Run
+from toolcrib.ports.run import Program, Ran, Run
 
 _MOST_ARGUMENTS = 1 << 20
 """Bytes of arguments for one run; the system takes 2 MiB (execve(2))."""
-_COUNT = re.compile(rb"\./([^\x00]*)\x00(\d+)\n")
+_COUNT = re.compile(r"\./([^\x00]*)\x00(\d+)\n")
+_NAME = re.compile(r"\./([^\x00]*)\x00")
+MANY = 500
+"""Files that are read sooner than ripgrep is started once more."""
+_FAILED = 2
+"""Exit status when anything could not be searched."""
 _PLAIN_SUFFIX = re.compile(r"\.[A-Za-z0-9_]+\Z")
 _MOST_SUFFIXES = 8
 
@@ -46,37 +52,64 @@ def find_ripgrep() -> str | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-async def count(run: Run, program: str, root: int, job: Job, budget: Budget) -> dict[str, int]:
-    """Return for each file that ripgrep reports the number of its lines that match.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What is known of the files: matching lines by path; a path in neither part has none, if `rest` says so."""
 
-    Across lines it is the number of matches: more than none, or none, is all that it says then.
-    """
-    found: dict[str, int] = {}
+    counts: dict[str, int]
+    doubtful: frozenset[str]
+    """Files to be searched by our own engine."""
+    rest: bool
+    failed: bool = False
+    """Something could not be searched: each of the rest may be unreadable."""
+
+
+NOTHING = Proposal(counts={}, doubtful=frozenset(), rest=False)
+
+
+async def propose(run: Run, program: str, root: int, job: Job, budget: Budget) -> Proposal:
+    """Return what ripgrep can say of the files; nothing where it does not take the expression or runs out of time."""
+    names = ("--files-with-matches", "--text", f"--regexp=(?:{job.expression})|\\x00")
+    suspects: set[str] = set()
+    failed = False
     for batch in _batches(job.directories):
-        if budget.spent():
+        ran = await _run(run, program, root, [*_options(job), *names, "--", *batch], budget)
+        if ran is None or (ran.exit == _FAILED and ran.stderr):
+            return NOTHING
+        failed = failed or ran.exit == _FAILED
+        suspects.update(path for path in _NAME.findall(os.fsdecode(ran.stdout)) if path in job.files)
+    if len(suspects) <= MANY or job.multiline:
+        return Proposal(counts={}, doubtful=frozenset(suspects), rest=True, failed=failed)
+    counts: dict[str, int] = {}
+    held = list(dict.fromkeys(path.rpartition("/")[0] for path in sorted(suspects)))
+    for batch in _batches(held):
+        ran = await _run(
+            run, program, root, [*_options(job), "--count", f"--regexp={job.expression}", "--", *batch], budget
+        )
+        if ran is None:
             break
-        try:
-            ran = await run.run(
-                Program(
-                    argv=[program, *_options(job), "--", *batch],
-                    directory=root,
-                    seconds=max(budget.left, 0.01),
-                )
-            )
-        except OSError:
-            return found
-        found.update(_read(ran.stdout, job.files))
-    return found
+        found = _COUNT.findall(os.fsdecode(ran.stdout))
+        counts.update((path, int(number)) for path, number in found if path in suspects)
+    return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True, failed=failed)
+
+
+async def _run(run: Run, program: str, root: int, words: Sequence[str | bytes], budget: Budget) -> Ran | None:
+    if budget.spent():
+        return None
+    try:
+        ran = await run.run(Program(argv=[program, *words], directory=root, seconds=max(budget.left, 0.01)))
+    except OSError:
+        return None
+    return None if ran.timed_out or ran.capped or ran.exit < 0 else ran
 
 
 def _options(job: Job) -> Iterator[str]:
     yield from ("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-follow")
     yield from ("--no-pre", "--no-search-zip", "--no-mmap", "--encoding=auto", "--engine=default", "--max-depth=1")
-    yield from ("--count", "--include-zero", "--with-filename", "--null", f"--max-filesize={job.most_file}")
+    yield from ("--with-filename", "--null", f"--max-filesize={job.most_file}")
     if job.multiline:
         yield "--multiline"
     yield from (f"--glob=*{suffix}" for suffix in _suffixes(job.files))
-    yield f"--regexp={job.expression}"
 
 
 def _suffixes(files: Collection[str]) -> tuple[str, ...]:
@@ -104,10 +137,3 @@ def _batches(directories: Sequence[str]) -> Iterator[list[bytes]]:
         batch.append(argument)
     if batch:
         yield batch
-
-
-def _read(output: bytes, files: Collection[str]) -> Iterator[tuple[str, int]]:
-    for each in _COUNT.finditer(output):
-        path = os.fsdecode(each[1])
-        if path in files:
-            yield path, int(each[2])

@@ -28,11 +28,14 @@ class Under:
     base: str
     named: tuple[str, ...] = ()
     most_depth: int | None = None
+    most_size: int | None = None
 
 
 def table(view: View, budget: Budget, under: Under) -> Table:
     """Walk once and return the files."""
-    plan = Plan(shows=view.shows, budget=budget, most_depth=under.most_depth, named=under.named)
+    plan = Plan(
+        shows=view.shows, budget=budget, most_depth=under.most_depth, most_size=under.most_size, named=under.named
+    )
     walk = Walk(view.root, plan)
     found = Table(notes=walk.notes)
     rules, within = rules_above(view, under.base[:-1])

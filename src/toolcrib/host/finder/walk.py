@@ -50,6 +50,8 @@ class Notes:
     """What a walk could not or was not to look at."""
 
     unreadable: list[str] = field(default_factory=list[str])
+    large: set[str] = field(default_factory=set[str])
+    """Files above the size that the plan names."""
     denied: int = 0
     vanished: bool = False
 
@@ -66,6 +68,8 @@ class Plan:
     shows: Callable[[str], bool] | None
     budget: Budget
     most_depth: int | None = None
+    most_size: int | None = None
+    """Size in bytes above which files are noted as large; None to ask for no sizes."""
     named: tuple[str, ...] = ()
 
 
@@ -182,13 +186,15 @@ class Walk:
         directories: list[str] = []
         files: list[str] = []
         others: list[str] = []
-        budget = self._plan.budget
+        budget, most = self._plan.budget, self._plan.most_size
         count = 0
         try:
             with os.scandir(frame.handle) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False):
                         files.append(entry.name)
+                        if most is not None and _size(entry) > most:
+                            self.notes.large.add(frame.path + entry.name)
                     elif entry.is_dir(follow_symlinks=False):
                         directories.append(entry.name)
                     else:
@@ -216,6 +222,13 @@ class Walk:
         allowed = [name for name in names if shows(path + name)]
         self.notes.denied += len(names) - len(allowed)
         return allowed
+
+
+def _size(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0  # whoever opens it will see
 
 
 def entered(rules: Rules, path: str, handle: int, files: list[str], directories: list[str]) -> Rules:
