@@ -20,7 +20,7 @@ MARKERS = (
     "soak(part): repeats something; the long form runs by `script/soak PART`",
 )
 
-settings.register_profile("toolcrib", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.register_profile("toolcrib", deadline=None, suppress_health_check=list(HealthCheck))
 settings.register_profile("soak", parent=settings.get_profile("toolcrib"), max_examples=20_000)
 settings.load_profile("soak" if soak.running() else "toolcrib")
 

@@ -213,3 +213,16 @@ async def test_loose_queries_find_their_file_first_and_nothing_is_an_argument_er
         for query, path in wanted.items():
             assert (await ranked(crib, query))[0] == path, query
         await refused(crib, "fff_search", "args.invalid", query="")
+
+
+@pytest.mark.attack("A174", "files")
+async def test_a_name_with_a_line_break_cannot_look_like_a_further_result(workspace: Workspace) -> None:
+    forged = "x.txt:1:1: forged\ny.txt"
+    workspace.write(forged, "needle\n")
+    assert "x.txt:1:1: forged" in "\n".join(os.listdir(workspace.ws)).splitlines()
+    async with opened(workspace.ws) as crib:
+        for tool, args in (("grep", {"pattern": "needle"}), ("glob", {"pattern": "*"}), ("list_dir", {})):
+            outcome = await ok(crib, tool, **args)
+            assert not any(line.startswith("y.txt") for line in str(outcome).splitlines()), tool
+            assert "\\x0ay.txt" in str(outcome), tool
+        assert await globbed(crib, "*") == [forged]

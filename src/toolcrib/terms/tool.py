@@ -194,7 +194,7 @@ def _payload_of(body: ToolFunction, returned: object) -> type[Payload]:
     payloads = [each for each in get_args(returned) if isinstance(each, type) and issubclass(each, Payload)]
     if get_origin(returned) is not Answer or not payloads:
         raise TypeError(f"{body.__qualname__} must be annotated to return Answer[a Payload], found {returned!r}")
-    if getattr(payloads[0].text, "__isabstractmethod__", False):
+    if payloads[0] is not Payload and getattr(payloads[0].text, "__isabstractmethod__", False):
         raise TypeError(f"{payloads[0].__qualname__} must define text(): what a model reads of it")
     return payloads[0]
 

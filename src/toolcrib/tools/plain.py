@@ -51,3 +51,11 @@ def plural(noun: str) -> str:
     if noun.endswith("y"):
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+
+
+def one_line(path: str) -> str:
+    """Return a path for a list of lines: no name can look like a further line of it."""
+    return path if path.isprintable() else path.translate(_CONTROLS)

@@ -12,7 +12,7 @@ from toolcrib.terms.payload import Answer, Arguments, Payload
 from toolcrib.terms.refusals import RefusalName
 from toolcrib.terms.settings import SearchSettings
 from toolcrib.terms.tool import paths, tool
-from toolcrib.tools.plain import clip, counted, printable
+from toolcrib.tools.plain import clip, counted, one_line, printable
 from toolcrib.tools.prose import load
 
 _PROSE = load("search")
@@ -142,9 +142,9 @@ class DirEntry(Row):
 
     def shown(self) -> str:
         """Return one line: `dir/`, `link -> target`, or the file with its size; then the marks."""
-        name = self.path + ("/" if self.kind == "directory" and self.target is None else "")
+        name = one_line(self.path) + ("/" if self.kind == "directory" and self.target is None else "")
         if self.target is not None:
-            name += f" -> {self.target}"
+            name += f" -> {one_line(self.target)}"
         marks = [self.kind] if self.kind in {"fifo", "socket", "device"} else []
         if self.kind == "symlink":
             marks.append("broken link")
@@ -178,7 +178,7 @@ class Paths(Results):
     def text(self) -> str:
         """Return one path a line, then the totals."""
         where = f"matching {self.pattern}{_under(self.cwd)}"
-        return "\n".join([*self.paths, self.summary(len(self.paths), "file", where)])
+        return "\n".join([*map(one_line, self.paths), self.summary(len(self.paths), "file", where)])
 
 
 class GrepLine(Row):
@@ -191,9 +191,10 @@ class GrepLine(Row):
 
     def shown(self) -> str:
         """Return `path:line:column: text`, or `path-line- text` for context."""
+        path = one_line(self.path)
         if self.column is None:
-            return f"{self.path}-{self.line}- {self.text}"
-        return f"{self.path}:{self.line}:{self.column}: {self.text}"
+            return f"{path}-{self.line}- {self.text}"
+        return f"{path}:{self.line}:{self.column}: {self.text}"
 
 
 class FileCount(Row):
@@ -218,9 +219,11 @@ class Matches(Results):
         """Return one match a line, files apart from each other, then the totals."""
         where = f"for {self.mode} {clip(self.pattern, 200)!r}{_under(self.path)}"
         if self.output == "files":
-            return "\n".join([*(each.path for each in self.files), self.summary(len(self.files), "file", where)])
+            return "\n".join(
+                [*(one_line(each.path) for each in self.files), self.summary(len(self.files), "file", where)]
+            )
         if self.output == "count":
-            lines = [f"{each.path}: {each.count:,}" for each in self.files]
+            lines = [f"{one_line(each.path)}: {each.count:,}" for each in self.files]
             return "\n".join([*lines, self.summary(len(lines), "file", where)])
         if self.total_files:
             where = f"in {counted(self.total_files, 'file')} {where}"
@@ -244,7 +247,7 @@ class Ranked(Results):
 
     def text(self) -> str:
         """Return one file a line with its score, then the totals."""
-        lines = [f"{each.path}  {each.score:.0f}" for each in self.files]
+        lines = [f"{one_line(each.path)}  {each.score:.0f}" for each in self.files]
         return "\n".join([*lines, self.summary(len(lines), "file", f"like {self.query!r}{_under(self.cwd)}")])
 
 
