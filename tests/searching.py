@@ -18,10 +18,11 @@ from toolcrib.ports.run import Program, Ran
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.settings import FileSettings, SearchSettings
 
-Engine = Literal["ripgrep", "own"]
+Engine = Literal["ripgrep", "counting", "own"]
+"""Ripgrep naming files, ripgrep counting their lines too, or none."""
 RIPGREP = find_ripgrep()
 assert RIPGREP is not None
-ENGINES: tuple[Engine, ...] = ("ripgrep", "own")
+ENGINES: tuple[Engine, ...] = ("ripgrep", "counting", "own")
 
 
 class Counting:
@@ -75,18 +76,21 @@ async def searches(
     excludes: Path | None = None,
     settings: SearchSettings | None = None,
 ) -> AsyncGenerator[Searches]:
-    """Open a workspace for searching; with the engine `ripgrep` it is used however few files there are."""
+    """Open a workspace for searching; ripgrep is used however few files there are."""
     workspace = await to_thread.run_sync(lambda: Workspace.open(str(root), settings=FileSettings()))
     launcher = Counting()
     finder = Finder(
         workspace,
         settings=settings or SearchSettings(),
         run=launcher,
-        ripgrep=RIPGREP if engine == "ripgrep" else None,
+        ripgrep=None if engine == "own" else RIPGREP,
         excludes=None if excludes is None else str(excludes),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("toolcrib.host.finder.grep.FEW", 0)
+        if engine == "counting":
+            patch.setattr("toolcrib.host.finder.rg.MANY", 0)
+            patch.setattr("toolcrib.host.finder.rg.SHARE", 1_000_000)
         try:
             yield Searches(finder.within(Scope(may_read=may_read)), launcher)
         finally:

@@ -81,8 +81,6 @@ class Answer:
     def _file(self, scanner: Scanner, path: str) -> None:
         known = self._known(path)
         if known == 0:
-            if self.proposal.failed:
-                self._probe(scanner, path)
             return
         before, line = self.prepared.after or ("", 0)
         lines = self.prepared.query.output == "lines"
@@ -105,13 +103,6 @@ class Answer:
             return proposal.counts[path]
         large = path in self.prepared.found.notes.large
         return 0 if proposal.rest and not large and path not in proposal.doubtful else None
-
-    def _probe(self, scanner: Scanner, path: str) -> None:
-        text = scanner.shelf.open(path)
-        if not isinstance(text, str):
-            text.close()
-        elif text == "unreadable":
-            self.prepared.found.notes.unread(path)
 
     def _is_text(self, path: str, scanned: Scanned) -> bool:
         self._binary += scanned.state == "binary"

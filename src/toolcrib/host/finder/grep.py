@@ -27,10 +27,13 @@ async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found
     )
     proposal = rg.NOTHING
     if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
+        places = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
         job = rg.Job(
             expression=prepared.parsed.exact(),
             multiline=prepared.multiline,
-            directories=_directories(prepared),
+            # A directory that holds something the caller may not see is not shown to a program either.
+            directories=[place for place in places if place not in prepared.found.guarded],
+            places=len(places),
             files=frozenset(prepared.files),
             most_file=view.settings.max_file,
         )
@@ -102,9 +105,3 @@ def _filter(view: View, at: Start, pattern: str | None) -> Globs | None:
     if all(each.takes_away for each in found):
         found = [*parse("**"), *found]
     return Globs(found)
-
-
-def _directories(prepared: Prepared) -> list[str]:
-    """Return the directories that files are selected in, apart from those with files that must not be opened."""
-    held = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
-    return [path for path in held if path not in prepared.found.guarded]

@@ -21,21 +21,26 @@ _MOST_ARGUMENTS = 1 << 20
 _COUNT = re.compile(r"\./([^\x00]*)\x00(\d+)\n")
 _NAME = re.compile(r"\./([^\x00]*)\x00")
 MANY = 500
-"""Files that are read sooner than ripgrep is started once more."""
-_FAILED = 2
-"""Exit status when anything could not be searched."""
+SHARE = 4
+"""Files that are read sooner than ripgrep is started once more: so many, or this part of all."""
+_TROUBLE = re.compile(r"rg: \./(.*): [^:]* \(os error \d+\)")
+"""What it says of a path that it could not search."""
 _PLAIN_SUFFIX = re.compile(r"\.[A-Za-z0-9_]+\Z")
 _MOST_SUFFIXES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to count: the expression, and the files by canonical path. Sizes in bytes."""
+    """What to look for, and in which files, by canonical path. Sizes in bytes.
+
+    `directories` are those of the files that may be given to a program, of `places` in all.
+    """
 
     expression: str
     multiline: bool
     directories: Sequence[str]
-    files: Collection[str]
+    places: int
+    files: frozenset[str]
     most_file: int
 
 
@@ -60,8 +65,6 @@ class Proposal:
     doubtful: frozenset[str]
     """Files to be searched by our own engine."""
     rest: bool
-    failed: bool = False
-    """Something could not be searched: each of the rest may be unreadable."""
 
 
 NOTHING = Proposal(counts={}, doubtful=frozenset(), rest=False)
@@ -69,28 +72,43 @@ NOTHING = Proposal(counts={}, doubtful=frozenset(), rest=False)
 
 async def propose(run: Run, program: str, root: int, job: Job, budget: Budget) -> Proposal:
     """Return what ripgrep can say of the files; nothing where it does not take the expression or runs out of time."""
-    names = ("--files-with-matches", "--text", f"--regexp=(?:{job.expression})|\\x00")
-    suspects: set[str] = set()
-    failed = False
+    words = ("--files-with-matches", "--text", f"--regexp=(?:{job.expression})|\\x00")
+    doubtful: set[str] = set()
+    given = set(job.directories)
     for batch in _batches(job.directories):
-        ran = await _run(run, program, root, [*_options(job), *names, "--", *batch], budget)
-        if ran is None or (ran.exit == _FAILED and ran.stderr):
+        ran = await _run(run, program, root, [*_options(job), *words, "--", *batch], budget)
+        troubled = None if ran is None else _troubled(os.fsdecode(ran.stderr))
+        if ran is None or troubled is None:
             return NOTHING
-        failed = failed or ran.exit == _FAILED
-        suspects.update(path for path in _NAME.findall(os.fsdecode(ran.stdout)) if path in job.files)
-    if len(suspects) <= MANY or job.multiline:
-        return Proposal(counts={}, doubtful=frozenset(suspects), rest=True, failed=failed)
+        doubtful.update(path for path in _NAME.findall(os.fsdecode(ran.stdout)) if path in job.files)
+        given -= troubled
+        doubtful |= troubled & job.files
+    if len(given) < job.places:
+        doubtful.update(path for path in job.files if path.rpartition("/")[0] not in given)
+    few = len(doubtful) <= max(MANY, len(job.files) // SHARE)
+    counts = {} if few or job.multiline else await _counts(run, program, root, job, doubtful, budget)
+    return Proposal(counts=counts, doubtful=frozenset(doubtful.difference(counts)), rest=True)
+
+
+async def _counts(run: Run, program: str, root: int, job: Job, suspects: set[str], budget: Budget) -> dict[str, int]:
+    """Count the lines of the files without a NUL, which are all that ripgrep reports by itself."""
     counts: dict[str, int] = {}
-    held = list(dict.fromkeys(path.rpartition("/")[0] for path in sorted(suspects)))
-    for batch in _batches(held):
-        ran = await _run(
-            run, program, root, [*_options(job), "--count", f"--regexp={job.expression}", "--", *batch], budget
-        )
+    held = {path.rpartition("/")[0] for path in suspects}
+    words = ("--count", f"--regexp={job.expression}")
+    for batch in _batches([path for path in job.directories if path in held]):
+        ran = await _run(run, program, root, [*_options(job), *words, "--", *batch], budget)
         if ran is None:
             break
         found = _COUNT.findall(os.fsdecode(ran.stdout))
         counts.update((path, int(number)) for path, number in found if path in suspects)
-    return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True, failed=failed)
+    return counts
+
+
+def _troubled(errors: str) -> set[str] | None:
+    """Return the paths that could not be searched, None when that cannot be told from what was said."""
+    lines = [_TROUBLE.fullmatch(line) for line in errors.splitlines()]
+    paths = {line[1] for line in lines if line is not None}
+    return None if None in lines else paths
 
 
 async def _run(run: Run, program: str, root: int, words: Sequence[str | bytes], budget: Budget) -> Ran | None:
@@ -104,7 +122,7 @@ async def _run(run: Run, program: str, root: int, words: Sequence[str | bytes], 
 
 
 def _options(job: Job) -> Iterator[str]:
-    yield from ("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-follow")
+    yield from ("--no-config", "--color=never", "--messages", "--no-ignore", "--hidden", "--no-follow")
     yield from ("--no-pre", "--no-search-zip", "--no-mmap", "--encoding=auto", "--engine=default", "--max-depth=1")
     yield from ("--with-filename", "--null", f"--max-filesize={job.most_file}")
     if job.multiline:
