@@ -39,7 +39,7 @@ async def approve(judged: Judged, desk: Desk) -> Cleared:
         Stop: `approval.child_unattended`, `approval.denied`, `approval.expired`, `approval.unattended`, or what the
             preview refuses: a person is never asked about a call that cannot work.
     """
-    admitted, call = judged.admitted, judged.admitted.flight.call
+    flight, call = judged.admitted.flight, judged.admitted.flight.call
     if isinstance(judged.ruling, Allow):
         if judged.ruling.grant is not None and not await desk.kit.grants.use(judged.ruling.grant):
             raise Stop(Refusal("approval.expired", "the grant that covered this call was used up", hint="call again"))
@@ -54,7 +54,7 @@ async def approve(judged: Judged, desk: Desk) -> Cleared:
         await _take_flag(judged, desk, effect)
         return cleared
     if taken := await _take(judged, desk, effect):
-        admitted.flight.pending.append(
+        flight.pending.append(
             Entry(
                 stage="answered",
                 call_id=call.id,

@@ -1,6 +1,6 @@
 """Finish: caps, spills, redacts, attaches evidence, and closes the job exactly once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +45,7 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
     ]
     flight.pending = []
     try:
-        await kit.tape.append(entries, durable=not _only_reads(flight))
+        await kit.tape.append(entries, durable=not _only_reads(flight, entries))
     except Refusal as refusal:
         return _untaped(flight.call, refusal, changed)
     except Repeated as repeated:
@@ -54,12 +54,12 @@ async def finish(flight: Flight, ending: Answer[Payload] | Refusal, kit: Kit) ->
     return outcome
 
 
-def _only_reads(flight: Flight) -> bool:
+def _only_reads(flight: Flight, entries: Sequence[Entry]) -> bool:
     """Tell whether nothing but a reading is recorded: no effect, no question, no answer."""
     tool = flight.tool
     if tool is None or tool.descriptor.kind != "read" or tool.descriptor.origin.kind != "builtin":
         return False
-    return all(entry.stage in {"received", "judged", "started", "closed"} for entry in flight.pending)
+    return all(entry.stage in {"received", "judged", "started", "closed"} for entry in entries)
 
 
 async def changes(flight: Flight, kit: Kit) -> tuple[Change, ...]:

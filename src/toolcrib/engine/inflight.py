@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from toolcrib.ports.jobs import Jobs
 from toolcrib.terms.call import Call
 from toolcrib.terms.outcome import Outcome, Refused
+from toolcrib.terms.refusals import Happened, RefusalName
 from toolcrib.terms.wire import outcome_from
 
 
@@ -41,33 +42,24 @@ class Inflight:
             yield claim
         finally:
             del self._open[call.id]
-            future.set_result(claim.outcome or _cancelled(call))
+            future.set_result(
+                claim.outcome or _refused(call, "call.cancelled", "the caller cancelled the call", "maybe")
+            )
 
     async def _earlier(self, call: Call) -> Outcome | None:
         job = await self._jobs.find(call.id)
         if job is None:
             return None
         if job.principal != call.principal.id:
-            message = "this call id belongs to another caller"
-            return Refused(tool=call.tool[:200], call_id=call.id, name="args.invalid", message=message, text=message)
+            return _refused(call, "args.invalid", "this call id belongs to another caller", "no")
         if job.tool != call.tool[:200]:
             message = f"this call id belongs to a call of {job.tool}; give each call an id of its own"
-            return Refused(tool=call.tool[:200], call_id=call.id, name="args.invalid", message=message, text=message)
+            return _refused(call, "args.invalid", message, "no")
         if job.outcome is None:
             message = "a call with this id was started elsewhere and has not ended"
-            return Refused(
-                tool=call.tool[:200],
-                call_id=call.id,
-                name="call.interrupted",
-                message=message,
-                happened="maybe",
-                text=message,
-            )
+            return _refused(call, "call.interrupted", message, "maybe")
         return outcome_from(job.outcome, text=job.text)
 
 
-def _cancelled(call: Call) -> Outcome:
-    message = "the caller cancelled the call"
-    return Refused(
-        tool=call.tool[:200], call_id=call.id, name="call.cancelled", message=message, happened="maybe", text=message
-    )
+def _refused(call: Call, name: RefusalName, message: str, happened: Happened) -> Outcome:
+    return Refused(tool=call.tool[:200], call_id=call.id, name=name, message=message, happened=happened, text=message)
