@@ -1,5 +1,6 @@
 """What is hidden from a caller cannot be lost through it, and what a rule hides is hidden by every route."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from calling import ok, opened, refused
 from conftest import Workspace
 from toolcrib import ConfigError, Refusal
+from toolcrib.store.tape import Tape
+from toolcrib.terms.records import Entry, Taped
+from toolcrib.terms.settings import Mode
 
 pytestmark = pytest.mark.anyio
 
@@ -76,3 +80,22 @@ async def test_a_name_that_no_call_has_is_a_refusal_of_rewinding(workspace: Work
     async with opened(workspace.ws) as crib:
         with pytest.raises(Refusal):
             await crib.rewind_plan("\udcff")
+
+
+@pytest.mark.promise("P-tape-before")
+@pytest.mark.parametrize(("mode", "flushed"), [("work", False), ("locked", True)])
+async def test_a_reading_is_flushed_where_an_answer_is_recorded_with_it(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, mode: Mode, flushed: bool
+) -> None:
+    workspace.write("a.txt", "one\n")
+    seen: list[bool] = []
+    append = Tape.append
+
+    async def watched(tape: Tape, entries: Sequence[Entry], *, durable: bool = True) -> Sequence[Taped]:
+        seen.append(durable)
+        return await append(tape, entries, durable=durable)
+
+    monkeypatch.setattr(Tape, "append", watched)
+    async with opened(workspace.ws, mode=mode) as crib:
+        await ok(crib, "read_file", path="a.txt", given="once")
+    assert seen == [flushed]
