@@ -406,7 +406,7 @@ async def test_checkpoints_of_a_name_that_is_not_text_survive_the_tape(rig: Rig)
 
 
 async def test_a_full_store_is_said_as_such(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def full(_data: bytes) -> str:
+    async def full(_data: bytes, *, digest: str | None = None) -> str:
         raise Refusal("disk.full", "no space")
 
     rig.place.write("a", "0")

@@ -130,7 +130,7 @@ async def test_a_call_whose_pre_image_cannot_be_kept_changes_nothing(
 ) -> None:
     workspace.write("a.txt", "one\n")
 
-    async def full(_blobs: object, _data: bytes) -> str:
+    async def full(_blobs: object, _data: bytes, *, digest: str | None = None) -> str:
         raise Refusal("disk.full", "the disk of the store is full")
 
     async with open_crib(workspace.ws, mode="work") as crib:

@@ -45,8 +45,7 @@ async def admit(flight: Flight, kit: Kit, readings: Readings) -> Admitted:
 
 async def _resolved(flight: Flight, found: Entry, kit: Kit, readings: Readings) -> Admitted:
     call, tool = flight.call, found.tool
-    limits = kit.settings.call
-    if faults := shape_faults(call.args, limits=limits):
+    if faults := _faults(flight, kit):
         raise Refusal("args.invalid", "; ".join(faults))
     converted = found.convert(call.args, dialect=call.dialect)
     args = parse(found, converted.args, dialect=call.dialect)
@@ -98,7 +97,7 @@ def moved(subject: str) -> Refusal:
 def received(flight: Flight, kit: Kit, *, kind: JobKind) -> None:
     """Put the receipt of the call on the flight's entries."""
     call = flight.call
-    told: dict[str, Any] = {} if shape_faults(call.args, limits=kit.settings.call) else dict(call.args)
+    told: dict[str, Any] = {} if _faults(flight, kit) else dict(call.args)
     args, _ = kit.redact.value(told)
     flight.received = True
     flight.pending.append(
@@ -118,6 +117,12 @@ def received(flight: Flight, kit: Kit, *, kind: JobKind) -> None:
             },
         )
     )
+
+
+def _faults(flight: Flight, kit: Kit) -> list[str]:
+    if flight.faults is None:
+        flight.faults = shape_faults(flight.call.args, limits=kit.settings.call)
+    return flight.faults
 
 
 def job_kind(tool: Tool) -> JobKind:

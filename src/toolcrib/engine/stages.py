@@ -34,6 +34,8 @@ class Flight:
     tool: Tool | None = None
     canonical: str = ""
     pending: list[TapeEntry] = field(default_factory=list[TapeEntry])
+    faults: list[str] | None = None
+    """What is wrong with the shape of its arguments, once looked at."""
     received: bool = False
     started: bool = False
     closing: bool = False

@@ -10,8 +10,11 @@ class Blobs(Protocol):
         Refusal: `disk.full`, `store.unavailable`.
     """
 
-    async def put(self, data: bytes) -> str:
-        """Store `data` durably and return its digest; storing again costs nothing."""
+    async def put(self, data: bytes, *, digest: str | None = None) -> str:
+        """Store `data` durably and return its digest; storing again costs nothing.
+
+        `digest` is that of `data`, where the caller has just taken it.
+        """
         ...
 
     async def get(self, digest: str) -> bytes:

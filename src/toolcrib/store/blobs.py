@@ -24,16 +24,16 @@ class Blobs:
         self._reader = reader
         self._shelf = shelf
 
-    async def put(self, data: bytes) -> str:
-        """Store `data` durably and return its digest; storing again costs nothing.
+    async def put(self, data: bytes, *, digest: str | None = None) -> str:
+        """Store `data` durably and return its digest (given, where it was just taken); storing again costs nothing.
 
         Raises:
             Refusal: `disk.full`, `store.unavailable`; nothing was stored then.
         """
         writer = writable(self._writer)
         if len(data) > SMALL:
-            return await anyio.to_thread.run_sync(self._shelf.put, data)
-        digest = of_bytes(data)
+            return await anyio.to_thread.run_sync(self._shelf.put, data, digest)
+        digest = digest or of_bytes(data)
         if await self._reader.submit(lambda link: link.one(_FIND, (digest,))) is None:
             await writer.submit(lambda ledger, _coded: ledger.link.run(_KEEP, (digest, data)))
         return digest

@@ -20,6 +20,8 @@ BODY = "$body"
 """The key that stands for a value kept beside the chain: `{"$body": digest, "size": bytes}`."""
 
 _MARK = '"$body"'
+_FEW = (1, 2)
+"""Numbers of values of the entries that are often large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ def encode(entry: Entry) -> Coded:
         ValueError: its data holds a number that JSON does not know.
         TypeError: its data holds what JSON cannot carry.
     """
+    if len(entry.data) not in _FEW:
+        # Most entries are small, and one encoding of the whole is cheaper than one of each value.
+        whole = canonical(entry.data)
+        if len(whole) <= BODY_BYTES and _MARK.encode() not in whole:
+            return Coded(entry, whole.decode("ascii"), ())
     parts: list[str] = []
     bodies: list[tuple[bytes, bytes]] = []
     # Each value is encoded once, by itself: joined in key order they are the canonical JSON of the whole.

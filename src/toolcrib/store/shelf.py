@@ -39,13 +39,13 @@ class Shelf:
         self._aside = _directory(ASIDE, self._folder)
         self._durable: dict[str, None] = {}
 
-    def put(self, data: bytes) -> str:
-        """Store `data` durably and return its digest.
+    def put(self, data: bytes, digest: str | None = None) -> str:
+        """Store `data` durably and return its digest, taken here unless it is given.
 
         Raises:
             Refusal: `disk.full`, `store.unavailable`; nothing is left behind then.
         """
-        digest = of_bytes(data)
+        digest = digest or of_bytes(data)
         if digest in self._durable:
             return digest
         try:

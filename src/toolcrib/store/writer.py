@@ -41,6 +41,7 @@ class Writer:
         self._mark = mark
         self._commits = 0
         self._wide = False
+        self._flushing = True
         self._tidy_at = PAGES_IDLE
         self._lasting: Refusal | None = None
         self.trouble = ""
@@ -120,8 +121,7 @@ class Writer:
             raise self._lasting
         ledger, lazy = self._ledger, all(work.lazy for work in works)
         try:
-            if lazy:
-                ledger.link.run(LAZY)
+            self._flush(not lazy)
             ledger.begin()
             for work in works:
                 work.answer = work.task(ledger)
@@ -130,12 +130,16 @@ class Writer:
             raise self._failed(fault) from fault
         finally:
             ledger.link.rollback()
-            if lazy:
-                ledger.link.run(DURABLE)
         self.trouble = ""
         self._commits += 1
         if not lazy:
             self._mark.move(ledger.seq)
+
+    def _flush(self, wanted: bool) -> None:
+        """Have the next commits flushed, or not; asked of the database only where that changes."""
+        if self._flushing != wanted:
+            self._ledger.link.run(DURABLE if wanted else LAZY)
+            self._flushing = wanted
 
     def _failed(self, fault: Fault) -> Refusal:
         reason = self._ledger.link.errno()

@@ -38,7 +38,7 @@ class MemoryBlobs:
     def __init__(self) -> None:
         self.held: dict[str, bytes] = {}
 
-    async def put(self, data: bytes) -> str:
+    async def put(self, data: bytes, *, digest: str | None = None) -> str:
         """Store `data` and return its digest."""
         digest = of_bytes(data)
         self.held[digest] = bytes(data)

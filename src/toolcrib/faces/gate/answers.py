@@ -61,7 +61,7 @@ def outcome_schema(payload: Mapping[str, Any]) -> Fields:
     milliseconds for a list of a hundred lines, and a refusal or a spilled answer has to fit it as well.
     """
     fields: Mapping[str, Any] = payload.get("properties", {})
-    shallow = {name: _shallow(each) for name, each in fields.items() if name not in SPILLED}
+    shallow = {name: said for name, each in fields.items() if name not in SPILLED and (said := _shallow(each))}
     told = {"type": ["object", "null"], "description": "What the call answers.", "properties": shallow}
     return {
         "type": "object",

@@ -21,7 +21,7 @@ class Taken:
     data: bytes | None = None
 
 
-def take(workspace: Workspace, paths: Sequence[str]) -> list[Taken]:
+def take(workspace: Workspace, paths: Sequence[str], call_id: str = "") -> list[Taken]:
     """Read what stands at each of `paths` (canonical) and note which directories above them do not exist yet.
 
     Raises:
@@ -40,7 +40,7 @@ def take(workspace: Workspace, paths: Sequence[str]) -> list[Taken]:
             for parent in _above(place.path):
                 if parent not in found and workspace.place(parent).kind == "missing":
                     found[parent] = Taken(Held(path=parent, kind="missing"))
-        found[place.path] = _take(workspace, place)
+        found[place.path] = _take(workspace, place, call_id)
     return list(found.values())
 
 
@@ -48,21 +48,23 @@ def changes(workspace: Workspace, checkpoint: Checkpoint) -> tuple[Change, ...]:
     """Return which held files are not what they were: other bytes, other permission bits, made or gone."""
     found: list[Change] = []
     for held in files_of(checkpoint):
-        now = present(workspace, held.path)
+        now = present(workspace, held.path, own=True)
         if (now.kind, now.digest) != (held.kind, held.digest) or (now.kind == "file" and now.mode != held.mode):
             found.append(Change(held.path, held.digest, now.digest))
     return tuple(found)
 
 
-def present(workspace: Workspace, path: str) -> Place:
+def present(workspace: Workspace, path: str, *, own: bool = False) -> Place:
     """Return what stands at exactly `path` now, hashed: nothing when a link or a file has taken the place of a parent.
+
+    With `own`, what this workspace has just written there is known by its digest and not read again.
 
     Raises:
         Refusal: when it cannot be told.
     """
     absent = Place(asked=path, path=path, kind="missing")
     try:
-        now = workspace.place(path, digest=True)
+        now = workspace.place(path, digest=True, own=own)
     except Refusal as refusal:
         if refusal.name in {"file.missing", "file.not_directory", "file.outside"}:
             return absent
@@ -81,7 +83,7 @@ def directories_of(checkpoint: Checkpoint) -> tuple[str, ...]:
     return parents_among([held.path for held in checkpoint.held])
 
 
-def _take(workspace: Workspace, place: Place) -> Taken:
+def _take(workspace: Workspace, place: Place, call_id: str) -> Taken:
     if place.kind != "file":
         return Taken(Held(path=place.path, kind=place.kind, mode=place.mode))
     if place.size > LARGEST:
@@ -90,7 +92,7 @@ def _take(workspace: Workspace, place: Place) -> Taken:
             f"{place.path!r} has {place.size:,} bytes; a checkpoint holds files of at most {LARGEST:,}",
             hint="Leave the file as it is, or change it outside of this program.",
         )
-    loaded = workspace.load(place.path, most=LARGEST)
+    loaded = workspace.load(place.path, most=LARGEST, keep_for=call_id)
     return Taken(
         Held(path=place.path, kind="file", mode=loaded.place.mode, size=len(loaded.data), digest=loaded.digest),
         loaded.data,

@@ -1,6 +1,7 @@
 """The port `Snapshots` over one workspace, the store's blobs and the tape."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from anyio import to_thread
 
@@ -43,10 +44,10 @@ class WorkspaceSnapshots:
     async def hold(self, call_id: str, paths: Sequence[str]) -> Checkpoint:
         """Make the pre-image of each path durable."""
         try:
-            taken = await to_thread.run_sync(holding.take, self._workspace, tuple(paths))
+            taken = await self._workspace.aside(partial(holding.take, self._workspace, tuple(paths), call_id))
             for each in taken:
                 if each.data is not None:
-                    await self._blobs.put(each.data)
+                    await self._blobs.put(each.data, digest=each.held.digest)
         except Refusal as refusal:
             if refusal.name in _PASSED_ON:
                 raise
@@ -59,7 +60,7 @@ class WorkspaceSnapshots:
 
     async def changes(self, checkpoint: Checkpoint) -> tuple[Change, ...]:
         """Return which of the held paths differ now."""
-        return await to_thread.run_sync(holding.changes, self._workspace, checkpoint)
+        return await self._workspace.aside(partial(holding.changes, self._workspace, checkpoint))
 
     async def plan(self, to: str | None, *, only: bool = False) -> Plan:
         """Plan to put the workspace back as it was just before the call `to`."""

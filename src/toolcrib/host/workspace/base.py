@@ -16,6 +16,7 @@ from toolcrib.host.workspace.calls import (
 )
 from toolcrib.host.workspace.faults import fault, gone, kind_of, outside, shown
 from toolcrib.host.workspace.guard import Guard
+from toolcrib.host.workspace.hands import Hands
 from toolcrib.host.workspace.known import Known
 from toolcrib.host.workspace.walk import walk
 from toolcrib.terms.facts import Place
@@ -44,6 +45,7 @@ class Base:
     guard: Guard
     umask: int
     known: Known
+    hands: Hands
     kernel: bool
     """openat2 works here; without it every path is walked by component."""
 

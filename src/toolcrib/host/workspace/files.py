@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from anyio import to_thread
-
 from toolcrib.host.workspace import read, remove, write
 from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.lines import View
@@ -22,23 +20,23 @@ class Bound:
     async def place(self, path: str, *, digest: bool = False) -> Place:
         """Resolve `path` to its canonical place; a file above the edit cap is not hashed."""
         most = self._base.settings.edit_bytes
-        return await to_thread.run_sync(partial(read.place, self._base, self._scope, path, digest=digest, most=most))
+        return await self._base.hands.read(partial(read.place, self._base, self._scope, path, digest=digest, most=most))
 
     async def load(self, path: str, *, most: int) -> Loaded:
         """Read a whole regular file."""
-        return await to_thread.run_sync(partial(read.load, self._base, self._scope, path, most=most))
+        return await self._base.hands.read(partial(read.load, self._base, self._scope, path, most=most))
 
     async def window(self, path: str, *, offset: int, limit: int, most_bytes: int, line_chars: int) -> Window:
         """Read some lines of a text file."""
         view = View(offset=offset, limit=limit, most_bytes=most_bytes, line_chars=line_chars)
         view.check()
-        return await to_thread.run_sync(read.window, self._base, self._scope, path, view)
+        return await self._base.hands.read(partial(read.window, self._base, self._scope, path, view))
 
     async def write(self, path: str, data: bytes, *, expect: str | None, mode: int | None = None) -> Written:
         """Put `data` at `path` atomically and durably."""
         put = write.Put(path=path, data=data, expect=expect, mode=mode)
-        return await to_thread.run_sync(write.write, self._base, self._scope, put)
+        return await self._base.hands.change(partial(write.write, self._base, self._scope, put))
 
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
         """Remove a regular file, then the directories of `prune` that are empty."""
-        await to_thread.run_sync(partial(remove.remove, self._base, self._scope, path, expect=expect, prune=prune))
+        await self._base.hands.change(partial(remove.remove, self._base, self._scope, path, expect=expect, prune=prune))

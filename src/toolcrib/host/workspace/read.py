@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from toolcrib.host.workspace.base import Base, Spot, placed, resolve
 from toolcrib.host.workspace.faults import fault, not_regular, shown
@@ -24,22 +25,29 @@ BLOCK = 1 << 18
 _TRIES = 5  # a file that is written at every look is not worth more
 
 
-def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: bool = False) -> Place:
-    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size).
+Fresh = Literal["known", "own", "always"]
+"""Which digests are taken again: those that are not known, all but those of our own last writes, all."""
 
-    A digest that is known is not taken again, unless it has to be `fresh`.
-    """
+
+def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: Fresh = "known") -> Place:
+    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size)."""
     with resolve(base, path) as spot:
         if spot.path not in scope.writes:
             permit_read(scope, spot)
         found = spot.place()
         if not digest or found.kind != "file" or (most is not None and found.size > most):
             return found
-        known = None if fresh or spot.status is None else base.known.find(spot.status)
+        known = _known(base, spot, fresh)
         if known is not None:
             return spot.place(known)
         with opened(base, spot) as handle:
             return _hashed_place(base, spot, handle)
+
+
+def _known(base: Base, spot: Spot, fresh: Fresh) -> str | None:
+    if spot.status is None or fresh == "always":
+        return None
+    return base.known.written(spot.status) if fresh == "own" else base.known.find(spot.status)
 
 
 def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
@@ -54,10 +62,17 @@ def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
     raise _restless(spot.asked)
 
 
-def load(base: Base, scope: Scope, path: str, *, most: int) -> Loaded:
-    """Read a whole regular file of at most `most` bytes."""
+def load(base: Base, scope: Scope, path: str, *, most: int, keep_for: str | None = None) -> Loaded:
+    """Read a whole regular file of at most `most` bytes; keep them for the reading of the call `keep_for`, if any."""
     with readable(base, scope, path) as (spot, handle):
-        status, data, digest = _whole(base, handle, path, most)
+        status = os.fstat(handle)
+        held = base.known.held(scope.call_id, status) if keep_for is None else None
+        if held is not None and len(held[0]) <= most:
+            data, digest = held
+        else:
+            status, data, digest = _whole(base, handle, path, most)
+        if keep_for:
+            base.known.hold(keep_for, status, data, digest)
         return Loaded(place=placed(path, spot.path, status, digest), data=data, digest=digest)
 
 

@@ -3,7 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from toolcrib.host.workspace import read, remove, write
 from toolcrib.host.workspace.base import Base, relative
@@ -11,6 +12,7 @@ from toolcrib.host.workspace.calls import O_PATH, RESOLVE_BENEATH, Calls
 from toolcrib.host.workspace.faults import fault, kind_of, not_regular
 from toolcrib.host.workspace.files import Bound
 from toolcrib.host.workspace.guard import guard
+from toolcrib.host.workspace.hands import Hands
 from toolcrib.host.workspace.known import Known
 from toolcrib.host.workspace.sweep import Swept, sweep
 from toolcrib.ports.files import Files, Loaded, Written
@@ -18,6 +20,8 @@ from toolcrib.ports.scope import Scope
 from toolcrib.terms.errors import WorkspaceError
 from toolcrib.terms.facts import Place
 from toolcrib.terms.settings import FileSettings
+
+T = TypeVar("T")
 
 
 class Workspace:
@@ -61,6 +65,7 @@ class Workspace:
                 guard=guard(protected),
                 umask=umask,
                 known=Known(),
+                hands=Hands(),
                 kernel=kernel,
             )
         )
@@ -83,6 +88,10 @@ class Workspace:
     def within(self, scope: Scope) -> Files:
         """Return the files as one call may touch them."""
         return Bound(self._base, scope)
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Have `work`, which only reads, done by one of the threads that touch the files."""
+        return await self._base.hands.read(work)
 
     def relative(self, path: str) -> str:
         """Return `path` as text relative to the root, links not yet followed.
@@ -130,13 +139,17 @@ class Workspace:
         """Tell whether the canonical `path` is protected by its spelling. A write checks the inode too."""
         return self._base.guard.names_protected(path)
 
-    def place(self, path: str, *, digest: bool = False) -> Place:
-        """Resolve `path` as `Files.place`, whatever a rule says; with `digest`, read and hash a file of any size."""
-        return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=True)
+    def place(self, path: str, *, digest: bool = False, own: bool = False) -> Place:
+        """Resolve `path` as `Files.place`, whatever a rule says; with `digest`, read and hash a file of any size.
 
-    def load(self, path: str, *, most: int) -> Loaded:
-        """Read a whole file as `Files.load`, whatever a rule says of it."""
-        return read.load(self._base, Scope(), path, most=most)
+        With `own`, a file that this workspace has just written is not read again: `Known.written`.
+        """
+        fresh: read.Fresh = "own" if own else "always"
+        return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=fresh)
+
+    def load(self, path: str, *, most: int, keep_for: str = "") -> Loaded:
+        """Read a whole file as `Files.load`, whatever a rule says of it, and keep it for a reading of that call."""
+        return read.load(self._base, Scope(), path, most=most, keep_for=keep_for)
 
     def put(self, scope: Scope, put: write.Put) -> Written:
         """Write as `Files.write`; with `put.forced` a read-only file too."""
@@ -165,8 +178,9 @@ class Workspace:
         return sweep(self._base, call_id, files, pre, [path for path in above if pre.get(path) is None])
 
     def close(self) -> None:
-        """Close the root handle."""
-        os.close(self._base.fd)
+        """End the threads and close the root handle; it stays open where a thread hangs in it."""
+        if self._base.hands.close():
+            os.close(self._base.fd)
 
     def _open(self, path: str, flags: int) -> int:
         try:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from toolcrib.ports.files import Written
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.digest import cites, of_bytes
 from toolcrib.terms.refusals import Refusal
+
+BESIDE = 128 << 10
+"""Bytes from which on starting a thread costs less than the digest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +44,47 @@ def write(base: Base, scope: Scope, put: Put) -> Written:
     """
     with aim(base, scope, put.path, "write") as target:
         _check(target, put)
+        digest = Digesting(put.data)
         try:
             staged = stage(base.calls, target.directory, scope.call_id, put.data, dresser(target, put.mode))
         except OSError as error:
             raise fault(error, put.path, "write") from None
+        finally:
+            after = digest.end()
         before = _commit(target, staged, put.expect)
+        base.known.wrote(staged.status, after)
         try:
             base.calls.sync(target.directory)
         except OSError as error:
             raise fault(error, put.path, "write", "maybe") from None
-        after = of_bytes(put.data)
         return Written(
             place=placed(put.path, target.path, staged.status, after),
             before=before,
             after=after,
             created_parents=tuple(path for _, _, path in target.made),
         )
+
+
+class Digesting:
+    """The digest of bytes that are being written: of many, taken by a thread while the disk is waited for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._value = ""
+        self._thread = threading.Thread(target=self._take, daemon=True) if len(data) > BESIDE else None
+        if self._thread is not None:
+            self._thread.start()
+
+    def end(self) -> str:
+        """Return the digest, once it is there."""
+        if self._thread is None:
+            self._take()
+        else:
+            self._thread.join()
+        return self._value
+
+    def _take(self) -> None:
+        self._value = of_bytes(self._data)
 
 
 def stale(asked: str, why: str, kept: str | None = None) -> Refusal:
@@ -88,7 +117,7 @@ def _check(target: Aim, put: Put) -> None:
             hint="A person can break the link by copying the file over itself.",
         )
     refuse_read_only(put.path, old, forced=put.forced)
-    if not cites(put.expect, _digest(target, put.path)):
+    if not _stands(target, put.path, put.expect):
         raise stale(put.path, "its content changed since it was read")
 
 
@@ -102,14 +131,18 @@ def refuse_read_only(asked: str, status: os.stat_result, *, forced: bool) -> Non
         )
 
 
-def _digest(target: Aim, asked: str) -> str:
-    known = target.base.known.find(os.fstat(target.old))
+def _stands(target: Aim, asked: str, expect: str) -> bool:
+    """Tell whether the target is what is expected: a first look, the proof is what the exchange displaces."""
+    status = os.fstat(target.old)
+    known = target.base.known.find(status)
     if known is not None:
-        return known
+        return cites(expect, known)
+    if cites(expect, target.base.known.lately(status) or ""):
+        return True
     try:
         handle = target.base.calls.again(target.old, os.O_RDONLY)
         try:
-            return hashed(handle)
+            return cites(expect, hashed(handle))
         finally:
             target.base.calls.release(handle)
     except OSError as error:
