@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import count as counting
 from pathlib import Path
 
@@ -65,7 +66,7 @@ async def sessions(directory: Path) -> AsyncGenerator[list[Session]]:
 
 def filled(workspace: Workspace) -> dict[str, list[str]]:
     """Write the files and return their lines; every line is unlike any other."""
-    lines = {path: [f"{path} line {number:02d} turn 0" for number in range(LINES)] for path in FILES}
+    lines = {path: [f"{path} line {number:02d} turn 000000" for number in range(LINES)] for path in FILES}
     for path, each in lines.items():
         workspace.write(path, "".join(line + ENDINGS[path] for line in each))
     return lines
@@ -92,17 +93,19 @@ async def test_an_edit_of_untouched_text_is_never_stale_and_one_of_touched_text_
                 await caller.read(path)
             if dice.random() < 0.1:
                 # Another program, not through any crib.
-                now[path][dice.randrange(LINES)] = f"{path} outside turn {next(turns)}"
+                now[path][dice.randrange(LINES)] = f"{path} outside turn {next(turns):06d}"
                 workspace.write(path, content(path, now[path]))
-            at, new = dice.randrange(LINES), f"{path} by {caller.name} turn {next(turns)}"
-            believed = caller.known[path][1]
+            at, new = dice.randrange(LINES), f"{path} by {caller.name} turn {next(turns):06d}"
+            digest, believed = caller.known[path]
             old = believed[at]
-            kind = "same" if believed == now[path] else "moved on" if old in now[path] else "touched"
+            # A rebased edit answers with the digest of lines that the caller has not all seen: what it cites counts.
+            current = digest == sha256(content(path, now[path])).hexdigest()
+            kind = "touched" if old not in now[path] else "same" if current else "moved on"
             outcome = await caller.edit(path, at, new)
             counts[kind] += 1
             if kind == "touched":
                 assert isinstance(outcome, Refused), f"lost update: {outcome}"
-                assert outcome.name == "file.stale"
+                assert outcome.name == ("file.no_match" if current else "file.stale")
                 assert outcome.happened == "no"
                 await caller.read(path)
             else:
@@ -127,7 +130,7 @@ async def test_sessions_that_edit_at_the_same_time_each_keep_what_they_wrote(wor
                 await caller.read(path)
             for turn in range(rounds):
                 for path in FILES:
-                    outcome = await caller.edit(path, dice.choice(owned), f"{path} by {caller.name} turn {turn}")
+                    outcome = await caller.edit(path, dice.choice(owned), f"{path} by {caller.name} turn {turn:06d}")
                     assert isinstance(outcome, Ok), f"false staleness: {outcome}"
 
         share = LINES // len(callers)

@@ -246,7 +246,7 @@ def test_rewind_shows_the_diff_and_asks(workspace: Workspace) -> None:
     assert not (workspace.ws / "a.txt").exists()
 
 
-@pytest.mark.attack("A105")
+@pytest.mark.attack("A105", "view")
 def test_a_spoof_is_visible_in_the_view_with_the_length_and_digest_of_the_text(workspace: Workspace) -> None:
     disguises = {
         "\x1b[8mhidden\x1b[0m": "\\x1b[8mhidden\\x1b[0m",

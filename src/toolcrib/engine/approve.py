@@ -18,9 +18,20 @@ from toolcrib.terms.call import Call, Decision
 from toolcrib.terms.digest import of_json
 from toolcrib.terms.footprint import Footprint
 from toolcrib.terms.names import mint_id
+from toolcrib.terms.payload import Payload
 from toolcrib.terms.records import Approval, Entry, Grant
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.tool import Previewed
+
+
+class Waiting(Payload):
+    """The payload of `approval.unattended`: the approval that the call waits for."""
+
+    approval: str
+
+    def text(self) -> str:
+        """Return nothing: the message names the approval."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +167,7 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
             "approval.unattended",
             f"{call.tool} needs a yes ({approval.reason}), and nobody gave one; it waits as approval {approval.id}",
             hint=f"a person runs `{_command(approval, call)}`, then the same call is repeated",
+            payload=Waiting(approval=approval.id),
         )
     )
 
@@ -174,12 +186,17 @@ async def _wait(approval: Approval, desk: Desk) -> Approval:
         return await desk.kit.approvals.wait(approval.id, seconds=desk.kit.settings.call.attended_seconds)
     answered = cast("object", await desk.asker(approval))
     if answered is None:
-        return approval
+        return await desk.kit.approvals.wait(approval.id, seconds=0)
     if not isinstance(answered, Answered):
         raise TypeError(f"the approver must return toolcrib.Answered or None, found {answered!r}")
-    return await desk.kit.approvals.answer(
-        approval.id, decision=answered.decision, words=answered.words, by=answered.by
-    )
+    try:
+        return await desk.kit.approvals.answer(
+            approval.id, decision=answered.decision, words=answered.words, by=answered.by
+        )
+    except Refusal as refusal:
+        if refusal.name != "approval.stale":
+            raise
+        return await desk.kit.approvals.wait(approval.id, seconds=0)  # somebody else's answer was first, and stands
 
 
 def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Approval:

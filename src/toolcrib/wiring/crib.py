@@ -68,6 +68,11 @@ class Crib:
         """The catalog as it is now."""
         return self._live.catalog()
 
+    @property
+    def generation(self) -> int:
+        """Counts the catalogs there were: unchanged, the catalog is the same."""
+        return self._live.generation
+
     async def call(
         self,
         tool: str,
@@ -243,6 +248,14 @@ class Crib:
             Refusal: `approval.expired`, `approval.stale`.
         """
         return await self._kit.approvals.answer(approval_id, decision=decision, words=words, by=by)
+
+    async def settled(self, approval_id: str, *, seconds: float) -> Approval:
+        """Return the approval once it is answered or expired, or as it stands after `seconds`.
+
+        Raises:
+            Refusal: `approval.stale` when there is no such approval.
+        """
+        return await self._kit.approvals.wait(approval_id, seconds=seconds)
 
     async def watch(self, holder: str, *, seconds: float) -> None:
         """Hold the approver lease for `seconds`, so that an Ask waits; 0 ends it."""

@@ -102,7 +102,7 @@ def _defect(kind: type[BaseException], fault: BaseException, trace: TracebackTyp
     if load.wants_traces():
         err.write("".join(traceback.format_exception(kind, fault, trace)))
     fault = _innermost(fault)
-    safe = import_module(f"{_HERE}.safe").one_line
+    safe = import_module("toolcrib.terms.visible").one_line
     said = safe(f"{type(fault).__name__}: {fault}".removesuffix(": "), most=LONGEST)
     err.line(f"toolcrib: this is a defect of toolcrib: {said}")
     err.line("  next: please report it; TOOLCRIB_DEBUG=1 shows where it happened")
@@ -124,7 +124,7 @@ def _usage(error: click.UsageError) -> None:
 
 
 def _failed(error: ToolcribError, *, as_json: bool) -> None:
-    safe = import_module(f"{_HERE}.safe").one_line
+    safe = import_module("toolcrib.terms.visible").one_line
     if as_json:
         kind = type(error).__name__
         stdout().json({"kind": "error", "name": kind, "message": error.message, "hint": error.hint})

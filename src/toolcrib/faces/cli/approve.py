@@ -13,7 +13,6 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout, terminal
-from toolcrib.faces.cli.safe import one_line, visible
 from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
 from toolcrib.faces.cli.view import covers, request, span
 from toolcrib.ports.ask import Answered
@@ -21,6 +20,7 @@ from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.records import Approval
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.visible import one_line, visible
 from toolcrib.wiring.crib import Crib
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"

@@ -6,10 +6,10 @@ import time
 
 from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.out import Stream
-from toolcrib.faces.cli.safe import visible
 from toolcrib.faces.cli.view import covers, request
 from toolcrib.ports.ask import Answered, Asker
 from toolcrib.terms.records import Approval
+from toolcrib.terms.visible import visible
 
 UNKNOWN = "answer y, a or n"
 """Said to an answer that is none."""

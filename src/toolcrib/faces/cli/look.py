@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Literal
 
 from toolcrib.faces.cli.out import Stream
-from toolcrib.faces.cli.safe import one_line, visible
+from toolcrib.terms.visible import one_line, visible
 from toolcrib.wiring.load import wants_colour
 
 Style = Literal["plain", "bold", "dim", "red", "green", "yellow", "cyan", "escape"]

@@ -7,12 +7,12 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import confirm, prompts
 from toolcrib.faces.cli.look import diff, paint
 from toolcrib.faces.cli.out import stdout, terminal
-from toolcrib.faces.cli.safe import one_line
 from toolcrib.faces.cli.session import REFUSED, drive, opened, principal, refused
 from toolcrib.faces.cli.tape import summary
 from toolcrib.ports.snapshots import Plan
 from toolcrib.terms.outcome import Refused
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.visible import one_line
 from toolcrib.wiring.crib import Crib
 
 HELP = """Put files back as they were just before CALL: that call and everything after it is taken back.

@@ -11,9 +11,9 @@ import click
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.look import Style, aligned, paint
 from toolcrib.faces.cli.out import stderr, stdout
-from toolcrib.faces.cli.safe import one_line
 from toolcrib.faces.cli.session import drive, opened
 from toolcrib.terms.records import Taped
+from toolcrib.terms.visible import one_line
 from toolcrib.wiring.crib import Crib
 
 LATEST = 50

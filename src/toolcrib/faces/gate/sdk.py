@@ -13,29 +13,41 @@ with light():
         WireModel.model_config["defer_build"] = True
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-    from mcp.server.lowlevel.server import Server
+    from mcp.server.lowlevel.server import NotificationOptions, Server
+    from mcp.server.session import ServerSession
+    from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+    from mcp.shared.exceptions import MCPError
     from mcp.shared.message import SessionMessage
     from mcp_types import (
         INTERNAL_ERROR,
+        INVALID_PARAMS,
         INVALID_REQUEST,
         PARSE_ERROR,
         SERVER_INFO_META_KEY,
         CallToolRequestParams,
         CallToolResult,
         ErrorData,
+        GetPromptRequestParams,
+        GetPromptResult,
         JSONRPCError,
         JSONRPCMessage,
         JSONRPCNotification,
         JSONRPCRequest,
         JSONRPCResponse,
+        ListPromptsResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
         ListToolsResult,
         PaginatedRequestParams,
+        ReadResourceRequestParams,
+        ReadResourceResult,
         RequestId,
     )
     from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 __all__ = [
     "INTERNAL_ERROR",
+    "INVALID_PARAMS",
     "INVALID_REQUEST",
     "MODERN_PROTOCOL_VERSIONS",
     "PARSE_ERROR",
@@ -44,16 +56,29 @@ __all__ = [
     "CallToolRequestParams",
     "CallToolResult",
     "ErrorData",
+    "GetPromptRequestParams",
+    "GetPromptResult",
     "HandlerResult",
+    "InMemorySubscriptionBus",
     "JSONRPCError",
     "JSONRPCMessage",
     "JSONRPCNotification",
     "JSONRPCRequest",
     "JSONRPCResponse",
+    "ListPromptsResult",
+    "ListResourceTemplatesResult",
+    "ListResourcesResult",
     "ListToolsResult",
+    "ListenHandler",
+    "MCPError",
+    "NotificationOptions",
     "PaginatedRequestParams",
+    "ReadResourceRequestParams",
+    "ReadResourceResult",
     "RequestId",
     "Server",
     "ServerRequestContext",
+    "ServerSession",
     "SessionMessage",
+    "ToolsListChanged",
 ]

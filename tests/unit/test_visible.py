@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcrib.faces.cli.safe import BLANKS, MARKS_IN_A_ROW, one_line, visible
+from toolcrib.terms.visible import BLANKS, MARKS_IN_A_ROW, one_line, visible
 
 HIDDEN = {
     "escape": ("\x1b", "\\x1b"),
