@@ -55,7 +55,11 @@ class Grants(Protocol):
     """The store of standing yeses."""
 
     async def active(self, root: str) -> Sequence[Grant]:
-        """Return the grants of `root` that have neither expired nor been used up."""
+        """Return the grants of `root` that have neither expired nor been used up, oldest first."""
+        ...
+
+    async def every(self, root: str) -> Sequence[Grant]:
+        """Return the grants of `root`, those that have ended too, oldest first."""
         ...
 
     async def add(self, grant: Grant) -> None:
@@ -66,6 +70,6 @@ class Grants(Protocol):
         """Count one use; False when none was left."""
         ...
 
-    async def revoke(self, grant_id: str) -> bool:
-        """Remove a grant; False when there was none."""
+    async def revoke(self, grant_id: str, *, by: str) -> bool:
+        """Remove a grant, on the word of `by`; False when there was none."""
         ...
