@@ -11,7 +11,11 @@ class Approvals(Protocol):
     """The store of Asks. Every change is on the tape in the same transaction."""
 
     async def ask(self, approval: Approval, entries: Sequence[Entry]) -> None:
-        """Store a pending approval together with `entries`."""
+        """Store a pending approval together with `entries`.
+
+        Raises:
+            Refusal: `call.limit` when too many wait already.
+        """
         ...
 
     async def find(self, approval_id: str) -> Approval | None:
@@ -26,7 +30,7 @@ class Approvals(Protocol):
         """Record the first valid answer and return the approval as it then stands.
 
         Raises:
-            Refusal: `approval.expired`, or `approval.stale` when it was answered already.
+            Refusal: `approval.expired`, or `approval.stale`, which says what settled it and who, when it was answered.
         """
         ...
 

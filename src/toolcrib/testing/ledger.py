@@ -157,7 +157,7 @@ class MemoryApprovals:
         if approval.state == "expired":
             raise Refusal("approval.expired", f"approval {approval_id} has expired")
         if approval.state != "pending":
-            raise Refusal("approval.stale", f"approval {approval_id} was answered already")
+            raise Refusal("approval.stale", f"approval {approval_id} was settled already: {approval.settled}")
         state = "denied" if decision == "deny" else "granted"
         answered = replace(approval, state=state, decision=decision, words=words, by=by)
         data = {"approval": approval_id, "decision": decision, "words": words, "by": by}
