@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolcrib.terms.errors import ConfigError, StoreError, ToolcribError, WorkspaceError
     from toolcrib.terms.outcome import Bounds, Evidence, Ok, Outcome, Refused
     from toolcrib.terms.payload import Answer, Arguments, Payload
-    from toolcrib.terms.records import Approval
+    from toolcrib.terms.records import Approval, Grant
     from toolcrib.terms.refusals import Refusal
     from toolcrib.terms.tool import tool
     from toolcrib.wiring.build import open_crib
@@ -31,6 +31,7 @@ _HOMES = {
     "ConfigError": "toolcrib.terms.errors",
     "Crib": "toolcrib.wiring.crib",
     "Evidence": "toolcrib.terms.outcome",
+    "Grant": "toolcrib.terms.records",
     "Ok": "toolcrib.terms.outcome",
     "Outcome": "toolcrib.terms.outcome",
     "Payload": "toolcrib.terms.payload",
@@ -54,6 +55,7 @@ __all__ = [
     "ConfigError",
     "Crib",
     "Evidence",
+    "Grant",
     "Ok",
     "Outcome",
     "Payload",

@@ -197,8 +197,8 @@ async def test_grants_are_listed_by_root_and_counted_down(desk: Desk) -> None:
     assert [await desk.grants.use("g2") for _ in range(3)] == [True, True, False]
     assert [await desk.grants.use("g1") for _ in range(3)] == [True, True, True]
     assert list(await desk.grants.active("/root")) == [free]
-    assert await desk.grants.revoke("g1")
-    assert not await desk.grants.revoke("g1")
+    assert await desk.grants.revoke("g1", by="ann")
+    assert not await desk.grants.revoke("g1", by="ann")
     assert not await desk.grants.use("g1")
     assert not await desk.grants.use("never")
     assert list(await desk.grants.active("/root")) == []
@@ -231,7 +231,7 @@ async def test_every_change_is_on_the_tape(kept: Desk) -> None:
     await kept.approvals.consume(effect=made.effect, principal="me")
     await kept.grants.add(grant(kept.clock, id="g1", uses=1))
     await kept.grants.use("g1")
-    await kept.grants.revoke("g1")
+    await kept.grants.revoke("g1", by="ann")
     found = (await kept.tape.page())[2:]
     assert [(each.stage, each.call_id) for each in found] == [("answered", made.call_id)] * 2 + [("config", "")] * 3
     assert found[1].data == {"approval": made.id, "consumed": True}

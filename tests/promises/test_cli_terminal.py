@@ -61,9 +61,13 @@ def test_no_carries_the_persons_words(workspace: Workspace) -> None:
 @pytest.mark.promise("P-approval-always")
 def test_always_says_what_it_covers_and_then_runs(workspace: Workspace) -> None:
     with terminal(*write(), at=workspace.ws) as shown:
-        shown.expect("Allow?")
+        view = shown.expect("Allow? y = once, a = always, n = no")
+        assert "every later write_file on exactly a.txt, whoever calls it and whatever else it says" in view
+        assert f"{workspace.ws} and nowhere else" in view
+        assert re.search(r"what it is now \(digest [0-9a-f]{12}\)", view)
+        assert "until         somebody takes it back: toolcrib grants revoke" in view
         shown.type("a")
-        assert "every later write_file on 'a.txt' in this workspace" in shown.expect("Allow all of that? [y/N]")
+        shown.expect("Allow all that always would cover? [y/N]")
         shown.type("y")
         assert shown.ended() == 0
     again = toolcrib(*write(), "overwrite_existing=true", at=workspace.ws)
@@ -244,6 +248,58 @@ def test_rewind_shows_the_diff_and_asks(workspace: Workspace) -> None:
         shown.type("y")
         assert shown.ended() == 0
     assert not (workspace.ws / "a.txt").exists()
+
+
+def test_a_question_that_is_answered_elsewhere_ends_here_and_says_by_whom(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as caller:
+        caller.expect("Allow?")
+        (waiting,) = toolcrib("approve", "--json", at=workspace.ws).json
+        with terminal("approve", waiting["id"], at=workspace.ws) as other:
+            code = other.expect("Allow?").partition("when asked: ")[2].split()[0]
+            other.type("y")
+            other.expect("Code:")
+            other.type(code)
+            assert other.ended() == 0
+        caller.expect("answered elsewhere: yes, once, by terminal:")
+        assert caller.ended() == 0
+    assert workspace.read("a.txt") == b"hello\n"
+    with terminal("approve", waiting["id"], at=workspace.ws) as late:
+        late.expect("was settled already: yes, once, by terminal:")
+        assert late.ended() == 1
+
+
+@pytest.mark.case("B148")
+def test_a_question_outlives_the_kill_of_the_program_that_asked_it(workspace: Workspace) -> None:
+    with terminal(*write(), at=workspace.ws) as caller:
+        caller.expect("Allow?")
+        os.kill(caller.run.pid, signal.SIGKILL)
+        assert caller.ended() == -signal.SIGKILL
+    (waiting,) = toolcrib("approve", "--json", at=workspace.ws).json
+    assert (waiting["state"], waiting["subject"]) == ("pending", "a.txt")
+    assert not (workspace.ws / "a.txt").exists()
+    with terminal("approve", waiting["id"], at=workspace.ws) as shown:
+        code = shown.expect("Allow?").partition("when asked: ")[2].split()[0]
+        shown.type("y")
+        shown.expect("Code:")
+        shown.type(code)
+        assert shown.ended() == 0
+    assert not (workspace.ws / "a.txt").exists(), "a yes runs nothing by itself"
+    with terminal("approve", waiting["id"], at=workspace.ws) as again:
+        again.expect("was settled already: yes, once, by terminal:")
+        assert again.ended() == 1
+    toolcrib(*write(), at=workspace.ws)
+    assert workspace.read("a.txt") == b"hello\n"
+    endings = [entry["data"]["outcome"] for entry in tape(workspace.ws) if entry["stage"] == "closed"]
+    assert [each.get("name") for each in endings] == ["call.interrupted", None]
+
+
+def test_always_is_not_offered_for_what_asks_every_time(workspace: Workspace) -> None:
+    with terminal("call", "write_file", "path=.mcp.json", "content={}", at=workspace.ws) as shown:
+        assert "There is no always: a call like this one asks every time." in shown.expect("Allow? y = once, n = no")
+        shown.type("a")
+        shown.expect("answer y or n\nAllow?")
+        shown.press(b"\x04")
+        assert shown.ended() == 1
 
 
 @pytest.mark.attack("A105", "view")

@@ -1,9 +1,12 @@
 """Approve: only for Ask. A yes is bound to the digest of the exact effect, used once, and never made by waiting."""
 
+import asyncio
+import json
 import shlex
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from toolcrib.engine.admit import moved, resolve
 from toolcrib.engine.kit import Binding, Kit, Policy
@@ -16,12 +19,14 @@ from toolcrib.ports.ask import Answered, Asker
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.call import Call, Decision
 from toolcrib.terms.digest import of_json
-from toolcrib.terms.footprint import Footprint
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.payload import Payload
 from toolcrib.terms.records import Approval, Entry, Grant
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.tool import Previewed
+
+HEADLINE = 200
+"""Characters of the arguments that a headline takes in where a call has no subject."""
 
 
 class Waiting(Payload):
@@ -113,7 +118,7 @@ async def _preview(judged: Judged, kit: Kit) -> Previewed:
     admitted = judged.admitted
     tool, call = admitted.tool, admitted.flight.call
     if tool.preview is None:
-        return Previewed(f"{call.tool} {admitted.footprint.subject}".strip())
+        return Previewed(f"{call.tool} {admitted.footprint.subject or _said(admitted.plain)}".strip())
     reading = Scope(may_read=judged.scope.may_read, reads=judged.scope.reads, call_id=call.id)
     deadline = kit.clock.monotonic() + kit.settings.call.seconds
     context = Circumstances(call.id, call.principal, admitted.facts, call.takes_media, kit.clock, deadline)
@@ -121,6 +126,12 @@ async def _preview(judged: Judged, kit: Kit) -> Previewed:
         return await tool.preview(admitted.args, **bind(tool, Binding(reading, context), kit.powers))
     except Refusal as refusal:
         raise Stop(refusal) from refusal
+
+
+def _said(args: Mapping[str, Any]) -> str:
+    """Return arguments in a few words: what a call that names no path, command or host is about."""
+    words = " ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args.items())
+    return words if len(words) <= HEADLINE else f"{words[: HEADLINE - 1]}…"
 
 
 async def _take_flag(judged: Judged, desk: Desk, effect: str) -> None:
@@ -154,21 +165,34 @@ async def _ask(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> N
     approval = known or _approval(judged, desk, effect, preview)
     if known is None:
         asked = Entry(stage="asked", call_id=call.id, data={"approval": approval.id, "headline": approval.headline})
-        entries, flight.pending = [*flight.pending, asked], []
-        await kit.approvals.ask(approval, entries)
+        entries, flight.pending = flight.pending, []
+        try:
+            await kit.approvals.ask(approval, [*entries, asked])
+        except Refusal:
+            flight.pending = entries
+            raise
     if attended:
         approval = await _wait(approval, desk)
     if approval.state == "denied":
         raise Stop(_denied(approval))
     if approval.state == "granted" and await _take(judged, desk, effect) is not None:
         return
-    raise Stop(
-        Refusal(
-            "approval.unattended",
-            f"{call.tool} needs a yes ({approval.reason}), and nobody gave one; it waits as approval {approval.id}",
-            hint=f"a person runs `{_command(approval, call)}`, then the same call is repeated",
-            payload=Waiting(approval=approval.id),
-        )
+    raise Stop(_unanswered(approval, call))
+
+
+def _unanswered(approval: Approval, call: Call) -> Refusal:
+    """Return the refusal of a call that has no yes: it waits still, its time is over, or another call took the yes."""
+    if approval.state == "expired":
+        message = f"{call.tool} needs a yes ({approval.reason}), and nobody gave one in time"
+        return Refusal("approval.expired", message, hint="repeat the call to ask again")
+    if approval.state != "pending":
+        message = f"the yes to {call.tool} was used by another call of the same"
+        return Refusal("approval.stale", message, hint="repeat the call to ask again")
+    return Refusal(
+        "approval.unattended",
+        f"{call.tool} needs a yes ({approval.reason}), and nobody gave one; it waits as approval {approval.id}",
+        hint=f"a person runs `{_command(approval, call)}`, then the same call is repeated",
+        payload=Waiting(approval=approval.id),
     )
 
 
@@ -177,26 +201,50 @@ async def _take(judged: Judged, desk: Desk, effect: str) -> Approval | None:
     principal = judged.admitted.flight.call.principal.id
     taken = await desk.kit.approvals.consume(effect=effect, principal=principal)
     if taken is not None and taken.decision == "always" and taken.grantable:
-        await desk.kit.grants.add(_grant(taken, judged.admitted.footprint, desk.kit))
+        await desk.kit.grants.add(_grant(taken, desk.kit))
     return taken
 
 
 async def _wait(approval: Approval, desk: Desk) -> Approval:
+    """Return the approval as it stands once it was answered here or elsewhere, or nobody was there to answer."""
+    approvals = desk.kit.approvals
     if desk.asker is None:
-        return await desk.kit.approvals.wait(approval.id, seconds=desk.kit.settings.call.attended_seconds)
-    answered = cast("object", await desk.asker(approval))
-    if answered is None:
-        return await desk.kit.approvals.wait(approval.id, seconds=0)
+        return await approvals.wait(approval.id, seconds=desk.kit.settings.call.attended_seconds)
+    answered = await _first(approval, desk, desk.asker)
+    if answered is None or isinstance(answered, Approval):
+        return answered or approval
     if not isinstance(answered, Answered):
         raise TypeError(f"the approver must return toolcrib.Answered or None, found {answered!r}")
+    decision, words, by = answered.decision, answered.words, answered.by
     try:
-        return await desk.kit.approvals.answer(
-            approval.id, decision=answered.decision, words=answered.words, by=answered.by
-        )
-    except Refusal as refusal:
-        if refusal.name != "approval.stale":
+        return await approvals.answer(approval.id, decision=decision, words=words, by=by)
+    except Refusal:
+        found = await approvals.find(approval.id)
+        if found is None or found.state in {"pending", "expired"}:
             raise
-        return await desk.kit.approvals.wait(approval.id, seconds=0)  # somebody else's answer was first, and stands
+        return found
+
+
+async def _first(approval: Approval, desk: Desk, asker: Asker) -> object:
+    """Ask the person at hand, and return the answer, or the approval where it was settled elsewhere meanwhile."""
+    seconds = desk.kit.settings.call.approval_seconds
+    asking: asyncio.Future[object] = asyncio.ensure_future(_asked(asker, approval))
+    settling: asyncio.Future[Approval] = asyncio.ensure_future(desk.kit.approvals.wait(approval.id, seconds=seconds))
+    try:
+        await asyncio.wait({asking, settling}, return_when=asyncio.FIRST_COMPLETED)
+        if asking.done():
+            return asking.result()
+        settled = settling.result()
+        asking.cancel(f"answered elsewhere: {settled.settled}" if settled.settled else None)
+        return settled
+    finally:
+        asking.cancel()
+        settling.cancel()
+        await asyncio.gather(asking, settling, return_exceptions=True)
+
+
+async def _asked(asker: Asker, approval: Approval) -> object:
+    return cast("object", await asker(approval))
 
 
 def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Approval:
@@ -206,6 +254,7 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
     diff, _ = kit.redact.text(preview.diff)
     headline, _ = kit.redact.text(preview.headline)
     subject, _ = kit.redact.text(admitted.footprint.subject)
+    pattern, hides = kit.redact.text(pattern_for(admitted.footprint))
     return Approval(
         id=mint_id(),
         call_id=call.id,
@@ -220,7 +269,8 @@ def _approval(judged: Judged, desk: Desk, effect: str, preview: Previewed) -> Ap
         diff=diff,
         args=args,
         reason=judged.ruling.reason,
-        grantable=isinstance(judged.ruling, Ask) and not judged.ruling.always,
+        grantable=isinstance(judged.ruling, Ask) and not judged.ruling.always and not hides,
+        pattern=pattern,
         created=now,
         expires=now + kit.settings.call.approval_seconds,
     )
@@ -250,13 +300,13 @@ def _denied(approval: Approval) -> Refusal:
     )
 
 
-def _grant(approval: Approval, footprint: Footprint, kit: Kit) -> Grant:
+def _grant(approval: Approval, kit: Kit) -> Grant:
     return Grant(
         id=mint_id(),
         tool=approval.tool,
         tool_digest=approval.tool_digest,
         text_digest=approval.text_digest,
-        pattern=pattern_for(footprint),
+        pattern=approval.pattern,
         root=approval.root,
         by=approval.by,
         approval=approval.id,

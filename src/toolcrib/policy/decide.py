@@ -1,7 +1,7 @@
 """Judging: rules, mode and grants on what one call would touch, to one ruling; every part of it must be allowed."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolcrib.policy import grants as standing
@@ -119,14 +119,19 @@ def judge(
 
 
 def settle(question: Question, *, grants: Sequence[Grant] = (), now: float, root: str | None = None) -> Ruling:
-    """Return the ruling on a question: that of its strictest part, an ask lifted by a grant that covers the call."""
-    worst = strictest(weigh(question))
+    """Return the ruling on a question: that of its strictest part, an ask lifted by a grant that covers the call.
+
+    Between a grant, which is a person's allow, and a rule that asks, the more specific wins, as between rules.
+    """
+    weighed = weigh(question)
+    worst = strictest(weighed)
     if worst.verdict == "deny":
         return Deny(rule=worst.by, reason=worst.reason)
     if worst.verdict == "allow":
         return Allow(rule=worst.by, reason=worst.reason)
     if not worst.always:
-        grant = standing.covering(grants, question.descriptor, question.footprint, now=now, root=root)
+        over = [each.level if each.verdict == "ask" and each.rule is not None else Level.MODE for each in weighed]
+        grant = standing.covering(grants, question.descriptor, question.footprint, now=now, root=root, over=over)
         if grant is not None:
             return Allow(rule=f"grant {grant.id}", reason=f"granted by {grant.by}: {grant.pattern}", grant=grant.id)
     return Ask(rule=worst.by, reason=worst.reason, always=worst.always)
@@ -189,10 +194,11 @@ def _weigh(question: Question, part: Part) -> Weighed:
     if question.free:
         return Weighed(part=part, verdict="allow", by="approval never", reason="the tool needs no yes")
     named = [(level, rule) for level, rule in said if rule.effect != "deny"]
-    if named:
-        level, rule = max(named, key=_rank)
-        return _by_rule(part, level, rule)
-    return _by_mode(question, part)
+    if not named:
+        return _by_mode(question, part)
+    level, rule = max(named, key=_rank)
+    ruled = _by_rule(part, level, rule)
+    return replace(ruled, always=rule.effect == "ask" and level >= standing.finest(question.footprint))
 
 
 def _fixed(question: Question, part: Part, said: Sequence[tuple[Level, Rule]]) -> Weighed | None:

@@ -122,7 +122,7 @@ def is_pattern(text: str) -> bool:
 
 def escaped(path: str) -> str:
     """Return the pattern that matches exactly `path`."""
-    return re.sub(r"([\\*?\[\]{}!])", r"\\\1", path)
+    return re.sub(r"([\\*?\[\]{}!~])", r"\\\1", path)
 
 
 def folded(path: str) -> str:

@@ -11,7 +11,11 @@ class Approvals(Protocol):
     """The store of Asks. Every change is on the tape in the same transaction."""
 
     async def ask(self, approval: Approval, entries: Sequence[Entry]) -> None:
-        """Store a pending approval together with `entries`."""
+        """Store a pending approval together with `entries`.
+
+        Raises:
+            Refusal: `call.limit` when too many wait already.
+        """
         ...
 
     async def find(self, approval_id: str) -> Approval | None:
@@ -26,7 +30,7 @@ class Approvals(Protocol):
         """Record the first valid answer and return the approval as it then stands.
 
         Raises:
-            Refusal: `approval.expired`, or `approval.stale` when it was answered already.
+            Refusal: `approval.expired`, or `approval.stale`, which says what settled it and who, when it was answered.
         """
         ...
 
@@ -55,7 +59,11 @@ class Grants(Protocol):
     """The store of standing yeses."""
 
     async def active(self, root: str) -> Sequence[Grant]:
-        """Return the grants of `root` that have neither expired nor been used up."""
+        """Return the grants of `root` that have neither expired nor been used up, oldest first."""
+        ...
+
+    async def every(self, root: str) -> Sequence[Grant]:
+        """Return the grants of `root`, those that have ended too, oldest first."""
         ...
 
     async def add(self, grant: Grant) -> None:
@@ -66,6 +74,6 @@ class Grants(Protocol):
         """Count one use; False when none was left."""
         ...
 
-    async def revoke(self, grant_id: str) -> bool:
-        """Remove a grant; False when there was none."""
+    async def revoke(self, grant_id: str, *, by: str) -> bool:
+        """Remove a grant, on the word of `by`; False when there was none."""
         ...

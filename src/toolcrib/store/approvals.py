@@ -24,8 +24,12 @@ POLLS = (0.02, 0.02, 0.05, 0.05, 0.1)
 
 POLL = 0.2
 
+MOST_OPEN = 1000
+"""Questions that wait in one store at most."""
+
 _COLUMNS = sealed.SEALED["approvals"]
 _SELECT = f"SELECT {_COLUMNS}, seal FROM approvals"  # noqa: S608 - a constant
+_COUNT = "SELECT count(*) FROM approvals WHERE state = 'pending'"
 _STATE = "SELECT state, term FROM approvals WHERE id = ?"
 _INSERT = f"INSERT INTO approvals ({_COLUMNS}, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - a constant
 _UPDATE = "UPDATE approvals SET state = ?, record = ?, seal = ? WHERE id = ? AND state = ?"
@@ -43,15 +47,36 @@ class Approvals:
         self._waiting: dict[str, list[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
 
     async def ask(self, approval: Approval, entries: Sequence[Entry]) -> None:
-        """Store a pending approval together with `entries`."""
+        """Store a pending approval together with `entries`.
+
+        Raises:
+            Refusal: `call.limit` when `MOST_OPEN` wait already; nothing is dropped for a new one.
+        """
         term = Term.until_wall(self._clock, approval.created, approval.expires)
 
         def task(ledger: Ledger, coded: Sequence[Coded]) -> None:
+            self._room(ledger.link)
             ledger.append(coded)
             columns = _columns(approval, term)
             ledger.link.run(_INSERT, (*columns, sealed.seal(*columns)))
 
         await writable(self._writer).submit(task, entries)
+
+    def _room(self, link: Link) -> None:
+        """Make room for one more question: what has expired no longer counts."""
+        (waiting,) = link.one(_COUNT) or (0,)
+        if int(str(waiting)) < MOST_OPEN:
+            return
+        for row in link.all(f"{_SELECT} WHERE state = 'pending'"):
+            if (approval := self._approval(row)).state == "expired":
+                self._move(link, row, approval, was="pending")
+        (waiting,) = link.one(_COUNT) or (0,)
+        if int(str(waiting)) >= MOST_OPEN:
+            raise Refusal(
+                "call.limit",
+                f"{MOST_OPEN:,} questions wait for an answer already, and no more are kept",
+                hint="a person answers them with `toolcrib approve`, or they expire",
+            )
 
     async def find(self, approval_id: str) -> Approval | None:
         """Return the approval whose id is, or uniquely starts or ends with, `approval_id`."""
@@ -183,7 +208,7 @@ class Approvals:
         approval = self._approval(row)
         if approval.state == "pending":
             return approval
-        if approval.state == "expired" and row[3] == "pending":
+        if approval.state == "expired" and approval.decision is None:
             raise Refusal(
                 "approval.expired",
                 f"approval {approval_id} expired before it was answered",
@@ -191,7 +216,7 @@ class Approvals:
             )
         raise Refusal(
             "approval.stale",
-            f"approval {approval_id} was answered already: it is {row[3]}",
+            f"approval {approval_id} was settled already: {approval.settled}",
             hint="Only the first answer counts; repeat the call to ask again.",
         )
 

@@ -13,6 +13,7 @@ from toolcrib.store.tape import writable
 from toolcrib.store.term import Term
 from toolcrib.store.writer import Writer
 from toolcrib.terms.records import Entry, Grant
+from toolcrib.terms.refusals import Refusal
 
 _COLUMNS = sealed.SEALED["grants"]
 _SELECT = f"SELECT {_COLUMNS}, seal FROM grants"  # noqa: S608 - a constant
@@ -33,6 +34,11 @@ class Grants:
         rows = await self._reader.submit(lambda link: link.all(f"{_SELECT} WHERE root = ? ORDER BY rowid", (root,)))
         return [grant for grant in map(self._grant, rows) if grant is not None]
 
+    async def every(self, root: str) -> Sequence[Grant]:
+        """Return the grants of `root`, those that have ended too, oldest first."""
+        rows = await self._reader.submit(lambda link: link.all(f"{_SELECT} WHERE root = ? ORDER BY rowid", (root,)))
+        return [_opened(row) for row in rows]
+
     async def add(self, grant: Grant) -> None:
         """Store a grant."""
         term = Term.until_wall(self._clock, grant.created, grant.expires)
@@ -40,7 +46,7 @@ class Grants:
         def task(ledger: Ledger, _coded: Sequence[Coded]) -> None:
             columns = (grant.id, grant.root, str(term), sealed.text_of(grant))
             ledger.link.run(_INSERT, (*columns, sealed.seal(*columns)))
-            ledger.add(_entry(grant, "added"))
+            ledger.add(_entry(grant, "added", by=grant.by))
 
         await writable(self._writer).submit(task)
 
@@ -60,19 +66,20 @@ class Grants:
             ledger.link.run(_UPDATE, (columns[-1], sealed.seal(*columns), grant_id, row[-1]))
             if ledger.link.changes() != 1:
                 return False
-            ledger.add(_entry(left, "used"))
+            ledger.add(_entry(left, "used", by=left.by))
             return True
 
         return await writable(self._writer).submit(task)
 
-    async def revoke(self, grant_id: str) -> bool:
-        """Remove a grant; False when there was none."""
+    async def revoke(self, grant_id: str, *, by: str) -> bool:
+        """Remove a grant, on the word of `by`; False when there was none. A damaged one can be removed too."""
 
         def task(ledger: Ledger, _coded: Sequence[Coded]) -> bool:
-            ledger.link.run("DELETE FROM grants WHERE id = ?", (grant_id,))
-            if ledger.link.changes() != 1:
+            row = ledger.link.one(f"{_SELECT} WHERE id = ?", (grant_id,))
+            if row is None:
                 return False
-            ledger.add(Entry(stage="config", data={"grant": grant_id, "change": "revoked"}))
+            ledger.link.run("DELETE FROM grants WHERE id = ?", (grant_id,))
+            ledger.add(_revoked(row, by=by))
             return True
 
         return await writable(self._writer).submit(task)
@@ -83,19 +90,30 @@ class Grants:
         return None if row is None or grant is None else (grant, row)
 
     def _grant(self, row: Row) -> Grant | None:
-        grant = Grant(**sealed.opened(row[:-1], row[-1], "grant"))
+        grant = _opened(row)
         used_up = grant.uses is not None and grant.uses <= 0
         return None if used_up or Term.parse(str(row[2])).is_over(self._clock) else grant
 
 
-def _entry(grant: Grant, change: str) -> Entry:
+def _opened(row: Row) -> Grant:
+    return Grant(**sealed.opened(row[:-1], row[-1], "grant"))
+
+
+def _revoked(row: Row, *, by: str) -> Entry:
+    try:
+        return _entry(_opened(row), "revoked", by=by)
+    except Refusal:
+        return Entry(stage="config", data={"grant": str(row[0]), "change": "revoked", "by": by})
+
+
+def _entry(grant: Grant, change: str, *, by: str) -> Entry:
     data = {
         "grant": grant.id,
         "change": change,
         "tool": grant.tool,
         "pattern": grant.pattern,
         "root": grant.root,
-        "by": grant.by,
+        "by": by,
         "approval": grant.approval,
         "expires": grant.expires,
         "uses": grant.uses,

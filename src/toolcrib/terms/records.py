@@ -78,10 +78,23 @@ class Approval:
     expires: float
     grantable: bool = True
     """Whether `always` can make a grant of it; some calls ask each time, whatever was granted."""
+    pattern: str = ""
+    """The pattern of the grant that `always` would make."""
     state: ApprovalState = "pending"
     decision: Decision | None = None
     words: str = ""
     by: str = ""
+
+    @property
+    def settled(self) -> str:
+        """Say what settled the question and who did, empty while it waits."""
+        if self.state == "pending":
+            return ""
+        if self.decision is None:
+            return "it expired before it was answered"
+        said = {"once": "yes, once", "always": "yes, always", "deny": "no"}[self.decision]
+        used = {"consumed": ", and the yes was used", "expired": ", and that has expired"}.get(self.state, "")
+        return f"{said}, by {self.by or 'somebody'}{used}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

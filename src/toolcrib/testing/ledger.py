@@ -157,7 +157,7 @@ class MemoryApprovals:
         if approval.state == "expired":
             raise Refusal("approval.expired", f"approval {approval_id} has expired")
         if approval.state != "pending":
-            raise Refusal("approval.stale", f"approval {approval_id} was answered already")
+            raise Refusal("approval.stale", f"approval {approval_id} was settled already: {approval.settled}")
         state = "denied" if decision == "deny" else "granted"
         answered = replace(approval, state=state, decision=decision, words=words, by=by)
         data = {"approval": approval_id, "decision": decision, "words": words, "by": by}
@@ -212,6 +212,10 @@ class MemoryApprovals:
             if each.root == root and (each.expires is None or each.expires > now) and each.uses != 0
         ]
 
+    async def every(self, root: str) -> Sequence[Grant]:
+        """Return the grants of a root, those that have ended too."""
+        return [each for each in self.grants.values() if each.root == root]
+
     async def add(self, grant: Grant) -> None:
         """Store a grant."""
         self.grants[grant.id] = grant
@@ -225,7 +229,7 @@ class MemoryApprovals:
             self.grants[grant_id] = replace(grant, uses=grant.uses - 1)
         return True
 
-    async def revoke(self, grant_id: str) -> bool:
+    async def revoke(self, grant_id: str, *, by: str) -> bool:
         """Remove a grant."""
         return self.grants.pop(grant_id, None) is not None
 

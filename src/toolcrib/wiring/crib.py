@@ -20,11 +20,12 @@ from toolcrib.ports.tape import Verdict
 from toolcrib.terms.call import Call, Decision, Principal
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields, Outcome
-from toolcrib.terms.records import Approval, Taped
+from toolcrib.terms.records import Approval, Grant, Taped
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import Settings
 from toolcrib.wiring.cell import Live
 from toolcrib.wiring.explain import explain_call
+from toolcrib.wiring.grants import Standing, grant_named, revoke, standings
 
 MOST_ID = 128
 """Longest id that a caller may give a call, characters."""
@@ -249,13 +250,29 @@ class Crib:
         """
         return await self._kit.approvals.answer(approval_id, decision=decision, words=words, by=by)
 
-    async def settled(self, approval_id: str, *, seconds: float) -> Approval:
-        """Return the approval once it is answered or expired, or as it stands after `seconds`.
+    async def grants(self) -> Sequence[Grant]:
+        """Return the standing yeses of this workspace that have not ended, oldest first."""
+        return await self._kit.grants.active(self._kit.root)
+
+    async def standings(self) -> Sequence[Standing]:
+        """Return every stored grant of this workspace with how it stands: those that have ended too."""
+        return await standings(self._kit)
+
+    async def grant(self, text: str) -> Grant:
+        """Return the one grant whose id is, starts with or ends with `text`.
 
         Raises:
-            Refusal: `approval.stale` when there is no such approval.
+            Refusal: `approval.stale`: there is none, or more than one.
         """
-        return await self._kit.approvals.wait(approval_id, seconds=seconds)
+        return await grant_named(self._kit, text)
+
+    async def revoke(self, *grants: str, by: str = "python") -> Sequence[Grant]:
+        """Take back the grants whose id, or the start or end of it, is given; the next call that needs one asks again.
+
+        Raises:
+            Refusal: `approval.stale`: one is not there, or names several. Nothing is taken back then.
+        """
+        return await revoke(self._kit, grants, by=by)
 
     async def watch(self, holder: str, *, seconds: float) -> None:
         """Hold the approver lease for `seconds`, so that an Ask waits; 0 ends it."""

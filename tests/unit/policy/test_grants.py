@@ -11,10 +11,10 @@ from toolcrib.policy.rules import Allow, Ask, Deny
 from toolcrib.terms.descriptor import Descriptor
 from toolcrib.terms.footprint import Footprint
 from toolcrib.terms.names import Origin
-from unit.policy.asking import BASH, EDIT, NOW, SERVED, WRITE, descriptor, grant, ruled, rules
+from unit.policy.asking import BASH, EDIT, NOW, READ, SERVED, WRITE, descriptor, grant, ruled, rules
 
 NAME = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=6).filter(
-    lambda name: name not in {".", ".."} and not name.startswith("~")
+    lambda name: name not in {".", ".."}
 )
 PATHS = st.lists(NAME, min_size=1, max_size=3).map("/".join)
 
@@ -144,3 +144,70 @@ def test_a_tool_that_names_nothing_is_granted_as_a_whole_and_only_so() -> None:
     named = descriptor("x", kind="effect", effect="irreversible")
     assert covers(grant(named, ""), named, Footprint(), now=NOW)
     assert not covers(grant(named, ""), named, Footprint(reads=("a",)), now=NOW)
+
+
+@pytest.mark.promise("P-policy-order")
+@pytest.mark.parametrize(
+    ("rule", "pattern", "asks"),
+    [
+        ({"path": "docs/a"}, "docs/a", True),
+        ({"path": "docs/a", "tool": "write_file"}, "docs/a", True),
+        ({"path": "docs/a", "source": "project"}, "docs/a", True),
+        ({"path": "docs/**"}, "docs/**", True),
+        ({"path": "docs/a"}, "docs/*", True),
+        ({"path": "docs/**"}, "docs/a", False),
+        ({"path": "docs/*"}, "docs/a", False),
+        ({"tool": "write_file"}, "docs/**", False),
+        ({"tool": "*"}, "docs/a", False),
+        ({"path": "src/a"}, "docs/a", False),
+    ],
+)
+def test_between_a_rule_that_asks_and_a_grant_the_more_specific_wins_and_the_rule_where_equal(
+    rule: dict[str, str], pattern: str, asks: bool
+) -> None:
+    ruling = ruled(WRITE, *rules({"effect": "ask", **rule}), writes=("docs/a",), grants=[grant(WRITE, pattern)])
+    assert isinstance(ruling, Ask) == asks, ruling
+
+
+def test_a_rule_on_one_of_several_paths_outweighs_a_grant_for_all_of_them() -> None:
+    asked = rules({"effect": "ask", "path": "docs/**"}, {"effect": "allow", "path": "src/**"})
+    for pattern, asks in (("**", True), ("docs/a src/b", False), ("docs/* src/b", True), ("docs/a src/*", False)):
+        ruling = ruled(WRITE, *asked, writes=("docs/a", "src/b"), grants=[grant(WRITE, pattern)])
+        assert isinstance(ruling, Ask) == asks, pattern
+
+
+def test_a_rule_on_the_tool_outweighs_a_grant_for_calls_that_name_nothing() -> None:
+    named = descriptor("x", kind="effect", effect="irreversible")
+    for tool, asks in (("x", True), ("*", False)):
+        ruling = ruled(named, *rules({"effect": "ask", "tool": tool}), grants=[grant(named, "")])
+        assert isinstance(ruling, Ask) == asks
+
+
+@pytest.mark.parametrize(
+    ("rule", "always"),
+    [({"path": "docs/a"}, True), ({"path": "docs/**"}, False), ({"tool": "write_file"}, False), ({}, False)],
+)
+def test_an_ask_that_no_grant_could_lift_says_so(rule: dict[str, str], always: bool) -> None:
+    ruling = ruled(WRITE, *rules({"effect": "ask", **rule}), writes=("docs/a",))
+    assert isinstance(ruling, Ask)
+    assert ruling.always == always
+
+
+def test_a_command_is_outweighed_by_a_rule_on_how_it_begins() -> None:
+    pushed = Footprint(argv=("git", "push", "origin"))
+    standing = [grant(BASH, pattern_for(pushed))]
+    assert isinstance(ruled(BASH, argv=pushed.argv, grants=standing), Allow)
+    ask = rules({"effect": "ask", "argv": ("git", "push")})
+    assert isinstance(ruled(BASH, *ask, argv=pushed.argv, grants=standing), Ask)
+    assert isinstance(ruled(BASH, *rules({"effect": "ask", "tool": "bash"}), argv=pushed.argv, grants=standing), Allow)
+
+
+def test_a_grant_for_the_workspace_as_a_whole_covers_nothing_in_it() -> None:
+    whole = Footprint(reads=(".",))
+    assert covers(grant(READ, pattern_for(whole)), READ, whole, now=NOW)
+    assert not covers(grant(READ, pattern_for(whole)), READ, Footprint(reads=("sub",)), now=NOW)
+    assert not covers(grant(READ, "**"), READ, whole, now=NOW)
+
+
+def test_a_name_that_begins_like_a_home_directory_can_be_granted() -> None:
+    assert covers(grant(WRITE, pattern_for(on("~/a"))), WRITE, on("~/a"), now=NOW)

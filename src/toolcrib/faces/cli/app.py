@@ -31,6 +31,7 @@ COMMANDS: tuple[Listed, ...] = (
     Listed("tools", f"{_HERE}.tools", "command", "List the tools; switch one on or off."),
     Listed("call", f"{_HERE}.call", "command", "Call one tool."),
     Listed("approve", f"{_HERE}.approve", "command", "Answer the calls that wait for a yes."),
+    Listed("grants", f"{_HERE}.grants", "command", "List the standing yeses; take them back."),
     Listed("tape", f"{_HERE}.tape", "command", "Show what happened; verify that nothing was altered."),
     Listed("rewind", f"{_HERE}.rewind", "command", "Put files back as they were before a call."),
     Listed("undo", f"{_HERE}.rewind", "undo", "The same as rewind."),

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 import anyio
 import click
 
-from toolcrib.faces.cli.ask import UNKNOWN, answerer
+from toolcrib.faces.cli.ask import answerer, choices, unknown
 from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout, terminal
 from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
-from toolcrib.faces.cli.view import covers, request, span
+from toolcrib.faces.cli.view import about, always, request, span
 from toolcrib.ports.ask import Answered
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.records import Approval
 from toolcrib.terms.refusals import Refusal
-from toolcrib.terms.visible import one_line, visible
+from toolcrib.terms.visible import one_line
 from toolcrib.wiring.crib import Crib
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -76,9 +76,9 @@ def _list(waiting: Sequence[Approval], *, as_json: bool) -> None:
     if as_json:
         out.json([_plain(each) for each in waiting])
         return
-    rows = [[each.id[-8:], each.tool, each.subject, each.principal, span(each.expires - now)] for each in waiting]
+    rows = [[each.id[-8:], each.tool, each.principal, span(each.expires - now), about(each)] for each in waiting]
     if rows:
-        out.write(table(rows, heads=("approval", "tool", "subject", "caller", "expires in"), stream=out))
+        out.write(table(rows, heads=("approval", "tool", "caller", "expires in", "about"), stream=out))
     err = stderr()
     hint = "toolcrib approve ID shows one and takes the answer" if rows else "nothing waits for a yes"
     err.line(paint(hint, "dim", err))
@@ -114,7 +114,7 @@ async def _one(crib: Crib, approval_id: str) -> int:
     if found.state != "pending":
         refused(
             "approval.stale",
-            f"approval {found.id[-8:]} is {found.state} already",
+            f"approval {found.id[-8:]} was settled already: {found.settled}",
             hint="toolcrib approve lists what waits",
         )
         return REFUSED
@@ -143,10 +143,10 @@ async def decide(approval: Approval) -> Answered | None:
     out = stdout()
     code = "".join(secrets.choice(LETTERS) for _ in range(CODE))
     out.write(request(approval, out, now=time.time()))
-    out.line(f"always would cover {visible(covers(approval), lines=False)}")
+    out.write(always(approval, out))
     out.line(f"To say yes, type this code when asked: {paint(code, 'bold', out)}")
     while True:
-        answer = await ask_line("Allow? y = once, a = always, n = no, Enter = leave it waiting  ", out)
+        answer = await ask_line(f"Allow? {choices(approval)}, Enter = leave it waiting  ", out)
         match (answer or "").lower():
             case "":
                 return None
@@ -155,10 +155,10 @@ async def decide(approval: Approval) -> Answered | None:
                 return Answered("deny", words=words or "", by=answerer())
             case "y" | "yes" | "once":
                 return Answered("once", by=answerer()) if await _typed(code) else None
-            case "a" | "always":
+            case "a" | "always" if approval.grantable:
                 return Answered("always", by=answerer()) if await _typed(code) else None
             case _:
-                out.line(UNKNOWN)
+                out.line(unknown(approval))
 
 
 async def _typed(code: str) -> bool:

@@ -61,14 +61,25 @@ def _measure(body: str) -> str:
     return f"({lines:,} line{'s' if lines != 1 else ''}, {len(body):,} characters, sha256 {digest[:12]})"
 
 
-def covers(approval: Approval) -> str:
-    """Return what the answer `always` would allow from now on."""
+def about(approval: Approval) -> str:
+    """Return what a call is about in one line: its subject, or its arguments where it names none."""
+    return approval.subject or (json.dumps(dict(approval.args), ensure_ascii=False) if approval.args else "")
+
+
+def always(approval: Approval, stream: Stream) -> str:
+    """Return what the answer `always` would allow from now on, in lines."""
     if not approval.grantable:
-        return "no more than this call: one like it asks every time"
-    on = f" on {approval.subject!r}" if approval.subject else ""
-    return (
-        f"every later {approval.tool}{on} in this workspace, whatever else it says and whoever calls it, without asking"
-    )
+        return "There is no always: a call like this one asks every time.\n"
+    on = f" on exactly {approval.pattern}" if approval.pattern else ", whatever its arguments"
+    facts = [
+        ("would allow", f"every later {approval.tool}{on}, whoever calls it and whatever else it says, without asking"),
+        ("in", f"{approval.root} and nowhere else"),
+        ("as long as", f"the tool is what it is now (digest {approval.tool_digest[:12]})"),
+        ("until", "somebody takes it back: toolcrib grants revoke"),
+    ]
+    lines = [paint("Always", "bold", stream)]
+    lines += [f"  {paint(name.ljust(13), 'dim', stream)} {_flat(value, stream)}" for name, value in facts]
+    return "\n".join(lines) + "\n\n"
 
 
 def span(seconds: float) -> str:

@@ -57,17 +57,8 @@ class Asking:
             form = form_of(approval)
             if form is None:
                 return None
-            seconds = self._crib.settings.call.attended_seconds
-            asked = asyncio.ensure_future(_elicited(request, form, seconds))
-            settled = asyncio.ensure_future(self._crib.settled(approval.id, seconds=seconds))
-            try:
-                # Whoever answers elsewhere first has answered; the form is withdrawn then.
-                await asyncio.wait((asked, settled), return_when=asyncio.FIRST_COMPLETED)
-                return answered(asked.result(), approval, by=by) if asked.done() else None
-            finally:
-                for task in (asked, settled):
-                    task.cancel()
-                await asyncio.gather(asked, settled, return_exceptions=True)
+            asked = await _elicited(request, form, self._crib.settings.call.attended_seconds)
+            return answered(asked, approval, by=by)
 
         return ask
 
