@@ -60,6 +60,7 @@ async def test_a_marked_client_asks_its_person_and_a_yes_runs_the_call_once(
     assert not (workspace.ws / "other.txt").exists()
     assert "new.txt" in person.asked[0].message
     assert "+hello" in person.asked[0].message
+    assert "every later write_file on exactly new.txt" in person.asked[0].message
     assert person.asked[0].requested_schema["properties"]["decision"]["enum"] == ["once", "always", "deny"]
     tape = await tape_of(workspace.ws)
     answers = [entry.data for entry in tape if entry.stage == "answered" and entry.data.get("by")]

@@ -14,10 +14,11 @@ from toolcrib.faces.cli.keys import ask_line
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout, terminal
 from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
-from toolcrib.faces.cli.view import about, always, request, span
+from toolcrib.faces.cli.view import about, always, request
 from toolcrib.ports.ask import Answered
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields
+from toolcrib.terms.question import span
 from toolcrib.terms.records import Approval
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.visible import one_line

@@ -11,7 +11,7 @@ from toolcrib.faces.cli.keys import confirm, prompts
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import Stream, stderr, stdout, terminal
 from toolcrib.faces.cli.session import REFUSED, drive, opened, refused
-from toolcrib.faces.cli.view import span
+from toolcrib.terms.question import span
 from toolcrib.terms.records import Grant
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.grants import Standing

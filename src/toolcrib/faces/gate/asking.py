@@ -9,6 +9,7 @@ import base64
 import hmac
 import json
 import secrets
+import time
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from toolcrib.faces.gate.sdk import MCPError, ServerRequestContext
 from toolcrib.ports.ask import Answered, Asker
 from toolcrib.terms.call import Decision
 from toolcrib.terms.outcome import Fields, Outcome, Refused
+from toolcrib.terms.question import Facts, always_of, body_of, facts_of, measure
 from toolcrib.terms.records import Approval
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.visible import visible
@@ -161,14 +163,14 @@ def answered(reply: object, approval: Approval, *, by: str) -> Answered | None:
 
 
 def message_of(approval: Approval) -> str:
-    """Return the whole question in plain text."""
-    facts = (
-        ("tool", approval.tool),
-        ("subject", approval.subject),
-        ("workspace", approval.root),
-        ("asks because", approval.reason),
-        ("approval", approval.id),
-    )
-    lines = [visible(approval.headline, lines=False)]
-    lines += [f"{name}: {visible(value, lines=False)}" for name, value in facts if value]
-    return "\n".join([*lines, "", visible(approval.diff)])
+    """Return the whole question in plain text: who wants what and why, all of it, and what `always` would cover."""
+    body = body_of(approval)
+    lines = [visible(approval.headline, lines=False), *_listed(facts_of(approval, now=time.time()))]
+    lines += ["", visible(body), "", measure(body)]
+    if covered := always_of(approval):
+        lines += ["", "Always", *_listed(covered)]
+    return "\n".join(lines)
+
+
+def _listed(facts: Facts) -> list[str]:
+    return [f"{name}: {visible(value, lines=False)}" for name, value in facts]
