@@ -18,7 +18,7 @@ SHARE = 200
 
 PARTS: dict[str, str] = {
     "edits": "interleaved edits of many files: no false staleness, no lost update",
-    "kill": "the process is killed at any point of an edit, a write, a grant or a rewind",
+    "kill": "killed at any point of an edit, a write, a grant, a rewind, or of a question and its effect",
     "races": "paths that flip under reads and writes, readers during overwrites",
     "cancel": "a call is cancelled at every tick, for every ruling",
     "tape": "many appends, damaged stores, readings during writing",

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
+import soak
 from shelved import Hands, Running, answers, approval, asked, at, child, grant
 from toolcrib.ports.approvals import Approvals, Grants
 from toolcrib.ports.tape import Tape
+from toolcrib.store import approvals as module
 from toolcrib.store import term
 from toolcrib.store.store import Store
 from toolcrib.terms.records import Approval
@@ -392,3 +394,96 @@ async def test_after_a_restart_of_the_machine_a_clock_that_was_set_back_expires_
         assert await pending(store) == 0
         clock.wall = made.expires + 1
         assert await pending(store) == 0
+
+
+async def test_taking_an_always_makes_its_grant_as_it_was_shown_and_a_yes_or_an_ungrantable_one_makes_none(
+    desk: Desk,
+) -> None:
+    for number, (decision, grantable) in enumerate((("always", True), ("once", True), ("always", False))):
+        made = await desk.asked(effect=f"{number}" * 64, pattern=f"p{number}", grantable=grantable, root="/root")
+        await desk.approvals.answer(made.id, decision=decision, words="", by="ann")  # pyright: ignore[reportArgumentType] - a tuple's
+        assert len(await desk.grants.active("/root")) == min(number, 1)
+        await desk.approvals.consume(effect=made.effect, principal=made.principal)
+        (grant,) = await desk.grants.active("/root")
+        assert (grant.pattern, grant.by, grant.root, grant.expires) == ("p0", "ann", "/root", None)
+
+
+async def test_grants_that_have_ended_are_still_among_every_one_and_can_be_taken_back(desk: Desk) -> None:
+    for name, more in (("g1", {}), ("g2", {"expires": desk.clock.now() + 60}), ("g3", {"uses": 1})):
+        await desk.grants.add(grant(desk.clock, id=name, **more))
+    await desk.grants.use("g3")
+    desk.clock.pass_by(61)
+    assert [each.id for each in await desk.grants.active("/root")] == ["g1"]
+    assert [each.id for each in await desk.grants.every("/root")] == ["g1", "g2", "g3"]
+    assert await desk.grants.revoke("g2", by="ann")
+    assert [each.id for each in await desk.grants.every("/root")] == ["g1", "g3"]
+
+
+@pytest.mark.attack("A108")
+@pytest.mark.soak("tape")
+async def test_open_questions_are_bounded_and_none_is_dropped_or_becomes_a_yes(
+    kept: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = soak.count(10_000)
+    monkeypatch.setattr(module, "MOST_OPEN", most)
+    naive: dict[str, str] = {}
+    for number in range(most + 50):
+        naive[f"q{number}"] = "pending"
+    assert len(naive) > most, "a program without a bound keeps them all"
+    first = await kept.asked(seconds=60, effect="f" * 64)
+    for _ in range(most - 1):
+        await kept.asked(seconds=600)
+    before = len(await kept.tape.page(limit=100_000))
+    for _ in range(3):
+        made = approval(kept.clock)
+        assert await refusal(kept.approvals.ask(made, asked(made))) == "call.limit"
+        assert await kept.approvals.find(made.id) is None
+    assert len(await kept.approvals.pending()) == most
+    assert len(await kept.tape.page(limit=100_000)) == before
+    assert await kept.approvals.consume(effect=first.effect, principal=first.principal) is None
+    kept.clock.pass_by(61)
+    await kept.asked(seconds=600)
+    assert len(await kept.approvals.pending()) == most
+    assert (await kept.approvals.find(first.id) or first).state == "expired"
+    kept.clock.pass_by(601)
+    assert list(await kept.approvals.pending()) == []
+    assert await kept.approvals.consume(effect="e" * 64, principal="me") is None
+    assert [each for each in await kept.tape.page(limit=100_000) if each.stage == "answered"] == []
+
+
+@pytest.mark.attack("A107")
+@pytest.mark.soak("races")
+async def test_of_two_approvers_who_answer_yes_and_no_at_once_one_decides(tmp_path: Path) -> None:
+    clock, fooled = Hands(), 0
+    async with at(tmp_path / "store", clock) as one, at(tmp_path / "store", clock) as two:
+        for number in range(soak.count(1000)):
+            fooled += await _naive_round()
+            made = approval(clock, effect=f"{number:064x}")
+            await one.approvals.ask(made, asked(made))
+            yes = one.approvals.answer(made.id, decision="once", words="", by="ann")
+            no = two.approvals.answer(made.id, decision="deny", words="", by="bob")
+            told = await asyncio.gather(*((yes, no) if number % 2 else (no, yes)), return_exceptions=True)
+            (decided,) = [each for each in told if isinstance(each, Approval)]
+            (late,) = [each for each in told if isinstance(each, Refusal)]
+            assert late.name == "approval.stale"
+            assert f"by {decided.by}" in late.message
+            takes = (each.approvals.consume(effect=made.effect, principal=made.principal) for each in (one, two, one))
+            taken = [each for each in await asyncio.gather(*takes) if each is not None]
+            assert len(taken) == (decided.decision == "once")
+            stored = [each.data for each in await one.tape.page(call_id=made.call_id) if "decision" in each.data]
+            assert [each["decision"] for each in stored] == [decided.decision]
+    assert fooled, "a program that looks and then writes takes both answers"
+
+
+async def _naive_round() -> bool:
+    """Let two approvers answer a program that looks first and writes later; tell whether both counted."""
+    state, said = {"decision": ""}, list[str]()
+
+    async def answer(decision: str) -> None:
+        if not state["decision"]:
+            await asyncio.sleep(0)
+            state["decision"] = decision
+            said.append(decision)
+
+    await asyncio.gather(answer("once"), answer("deny"))
+    return len(said) == 2

@@ -108,6 +108,7 @@ def received(flight: Flight, kit: Kit, *, kind: JobKind) -> None:
                 "tool": call.tool[:200],
                 "canonical": flight.canonical,
                 "digest": flight.tool.descriptor.digest if flight.tool else None,
+                **_text_digest(flight),
                 "kind": kind,
                 "args": args,
                 "principal": call.principal.id,
@@ -123,6 +124,13 @@ def _faults(flight: Flight, kit: Kit) -> list[str]:
     if flight.faults is None:
         flight.faults = shape_faults(flight.call.args, limits=kit.settings.call)
     return flight.faults
+
+
+def _text_digest(flight: Flight) -> dict[str, str]:
+    """Return what pins the words of a tool that is not built in, as grants do."""
+    if flight.tool is None or flight.tool.descriptor.origin.kind == "builtin":
+        return {}
+    return {"text_digest": flight.tool.descriptor.text_digest}
 
 
 def job_kind(tool: Tool) -> JobKind:

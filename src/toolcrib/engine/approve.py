@@ -21,7 +21,7 @@ from toolcrib.terms.call import Call, Decision
 from toolcrib.terms.digest import of_json
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.payload import Payload
-from toolcrib.terms.records import Approval, Entry, Grant
+from toolcrib.terms.records import Approval, Entry
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.tool import Previewed
 
@@ -198,11 +198,7 @@ def _unanswered(approval: Approval, call: Call) -> Refusal:
 
 async def _take(judged: Judged, desk: Desk, effect: str) -> Approval | None:
     """Consume the yes to this effect, if there is one; an `always` makes its grant as it is taken."""
-    principal = judged.admitted.flight.call.principal.id
-    taken = await desk.kit.approvals.consume(effect=effect, principal=principal)
-    if taken is not None and taken.decision == "always" and taken.grantable:
-        await desk.kit.grants.add(_grant(taken, desk.kit))
-    return taken
+    return await desk.kit.approvals.consume(effect=effect, principal=judged.admitted.flight.call.principal.id)
 
 
 async def _wait(approval: Approval, desk: Desk) -> Approval:
@@ -297,18 +293,4 @@ def _denied(approval: Approval) -> Refusal:
         "approval.denied",
         f"a person said no to {approval.tool} on {approval.subject!r}{words}",
         hint="this answer stands for the same call until it expires; do something else, or ask the person",
-    )
-
-
-def _grant(approval: Approval, kit: Kit) -> Grant:
-    return Grant(
-        id=mint_id(),
-        tool=approval.tool,
-        tool_digest=approval.tool_digest,
-        text_digest=approval.text_digest,
-        pattern=approval.pattern,
-        root=approval.root,
-        by=approval.by,
-        approval=approval.id,
-        created=kit.clock.now(),
     )

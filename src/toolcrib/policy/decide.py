@@ -130,8 +130,8 @@ def settle(question: Question, *, grants: Sequence[Grant] = (), now: float, root
     if worst.verdict == "allow":
         return Allow(rule=worst.by, reason=worst.reason)
     if not worst.always:
-        over = [each.level if each.verdict == "ask" and each.rule is not None else Level.MODE for each in weighed]
-        grant = standing.covering(grants, question.descriptor, question.footprint, now=now, root=root, over=over)
+        what, on, over = question.descriptor, question.footprint, asking(weighed)
+        grant = standing.covering(grants, what, on, now=now, root=root, over=over)
         if grant is not None:
             return Allow(rule=f"grant {grant.id}", reason=f"granted by {grant.by}: {grant.pattern}", grant=grant.id)
     return Ask(rule=worst.by, reason=worst.reason, always=worst.always)
@@ -140,6 +140,11 @@ def settle(question: Question, *, grants: Sequence[Grant] = (), now: float, root
 def weigh(question: Question) -> tuple[Weighed, ...]:
     """Return what is ruled on each part of the call."""
     return tuple(_weigh(question, part) for part in parts(question.footprint))
+
+
+def asking(weighed: Iterable[Weighed]) -> tuple[Level, ...]:
+    """Return, for each part, how specific the rule is that asks about it; `MODE` where no rule does."""
+    return tuple(each.level if each.verdict == "ask" and each.rule is not None else Level.MODE for each in weighed)
 
 
 def strictest(weighed: Iterable[Weighed]) -> Weighed:

@@ -123,6 +123,16 @@ def _paths(footprint: Footprint) -> tuple[str, ...]:
     return (*footprint.writes, *(path for path in footprint.reads if path not in footprint.writes))
 
 
+def check(pattern: str) -> None:
+    """Refuse what is no pattern of a grant.
+
+    Raises:
+        PatternError: one of its parts is none.
+    """
+    for each in split(pattern) if pattern else ():
+        compiled(each)
+
+
 def split(pattern: str) -> list[str]:
     """Return the parts of a pattern, which stand between blanks that no backslash escapes."""
     parts: list[str] = [""]

@@ -112,6 +112,8 @@ def _plain(ruling: Ruling) -> dict[str, Any]:
     found: dict[str, Any] = {"ruling": ruling.verdict, "rule": ruling.rule, "reason": ruling.reason}
     if isinstance(ruling, Allow) and ruling.grant is not None:
         found["grant"] = ruling.grant
+    if isinstance(ruling, Ask) and ruling.always:
+        found["always"] = True
     return found
 
 

@@ -35,7 +35,10 @@ class Approvals(Protocol):
         ...
 
     async def consume(self, *, effect: str, principal: str) -> Approval | None:
-        """Take the granted approval of this exact effect and principal, if there is one, once."""
+        """Take the granted approval of this exact effect and principal, if there is one, once.
+
+        An `always` makes its grant in the same transaction.
+        """
         ...
 
     async def standing(self, *, effect: str, principal: str) -> Approval | None:

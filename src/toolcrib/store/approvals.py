@@ -9,6 +9,7 @@ from toolcrib.ports.clock import Clock
 from toolcrib.store import sealed
 from toolcrib.store.chain import Coded
 from toolcrib.store.database import Link, Row
+from toolcrib.store.grants import insert
 from toolcrib.store.lanes import Reader
 from toolcrib.store.leases import Leases
 from toolcrib.store.ledger import Ledger
@@ -16,7 +17,7 @@ from toolcrib.store.tape import writable
 from toolcrib.store.term import Term
 from toolcrib.store.writer import Writer
 from toolcrib.terms.call import Decision
-from toolcrib.terms.records import Approval, ApprovalState, Entry
+from toolcrib.terms.records import Approval, ApprovalState, Entry, grant_of
 from toolcrib.terms.refusals import Refusal
 
 POLLS = (0.02, 0.02, 0.05, 0.05, 0.1)
@@ -124,7 +125,10 @@ class Approvals:
         return answered
 
     async def consume(self, *, effect: str, principal: str) -> Approval | None:
-        """Take the one granted approval of this exact effect and principal, if any; it cannot be taken again."""
+        """Take the one granted approval of this exact effect and principal, if any; it cannot be taken again.
+
+        An `always` makes its grant in the same transaction.
+        """
         if await self._first(effect, principal, ("granted",)) is None:
             return None
 
@@ -137,6 +141,8 @@ class Approvals:
                 self._move(ledger.link, row, consumed, was="granted")
                 data = {"approval": approval.id, "consumed": True}
                 ledger.add(Entry(stage="answered", call_id=approval.call_id, data=data))
+                if (grant := grant_of(consumed, at=self._clock.now())) is not None:
+                    insert(ledger, grant, Term.until_wall(self._clock, grant.created, grant.expires))
                 return consumed
             return None
 

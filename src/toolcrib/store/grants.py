@@ -42,13 +42,7 @@ class Grants:
     async def add(self, grant: Grant) -> None:
         """Store a grant."""
         term = Term.until_wall(self._clock, grant.created, grant.expires)
-
-        def task(ledger: Ledger, _coded: Sequence[Coded]) -> None:
-            columns = (grant.id, grant.root, str(term), sealed.text_of(grant))
-            ledger.link.run(_INSERT, (*columns, sealed.seal(*columns)))
-            ledger.add(_entry(grant, "added", by=grant.by))
-
-        await writable(self._writer).submit(task)
+        await writable(self._writer).submit(lambda ledger, _coded: insert(ledger, grant, term))
 
     async def use(self, grant_id: str) -> bool:
         """Count one use; False when none was left, or it expired or is gone. Without a count nothing is written."""
@@ -93,6 +87,13 @@ class Grants:
         grant = _opened(row)
         used_up = grant.uses is not None and grant.uses <= 0
         return None if used_up or Term.parse(str(row[2])).is_over(self._clock) else grant
+
+
+def insert(ledger: Ledger, grant: Grant, term: Term) -> None:
+    """Store a grant, inside a transaction of the ledger."""
+    columns = (grant.id, grant.root, str(term), sealed.text_of(grant))
+    ledger.link.run(_INSERT, (*columns, sealed.seal(*columns)))
+    ledger.add(_entry(grant, "added", by=grant.by))
 
 
 def _opened(row: Row) -> Grant:

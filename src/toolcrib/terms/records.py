@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from toolcrib.terms.call import Decision
 from toolcrib.terms.facts import PathKind
+from toolcrib.terms.names import mint_id
 
 Stage = Literal["received", "judged", "asked", "answered", "started", "closed", "catalog", "config", "opened"]
 """The transitions that the tape records; the last three belong to no call."""
@@ -112,6 +113,23 @@ class Grant:
     created: float
     expires: float | None = None
     uses: int | None = None
+
+
+def grant_of(approval: Approval, *, at: float) -> Grant | None:
+    """Return the grant that taking this yes makes, at wall seconds `at`: None unless it is an `always`."""
+    if approval.decision != "always" or not approval.grantable:
+        return None
+    return Grant(
+        id=mint_id(),
+        tool=approval.tool,
+        tool_digest=approval.tool_digest,
+        text_digest=approval.text_digest,
+        pattern=approval.pattern,
+        root=approval.root,
+        by=approval.by,
+        approval=approval.id,
+        created=at,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

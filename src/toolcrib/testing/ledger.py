@@ -9,7 +9,7 @@ from toolcrib.ports.clock import Clock
 from toolcrib.ports.tape import Verdict
 from toolcrib.terms.call import Decision
 from toolcrib.terms.digest import of_json
-from toolcrib.terms.records import Approval, Entry, Grant, Job, Taped
+from toolcrib.terms.records import Approval, Entry, Grant, Job, Taped, grant_of
 from toolcrib.terms.refusals import Refusal
 
 START = "0" * 64
@@ -172,6 +172,8 @@ class MemoryApprovals:
         for key, each in self.stored.items():
             if each.effect == effect and each.principal == principal and self._now(each).state == "granted":
                 self.stored[key] = replace(each, state="consumed")
+                if (grant := grant_of(self.stored[key], at=self._clock.now())) is not None:
+                    self.grants[grant.id] = grant
                 return self.stored[key]
         return None
 

@@ -11,6 +11,7 @@ from toolcrib.catalog.wire import Provider, render
 from toolcrib.engine.batch import run_batch
 from toolcrib.engine.kit import Kit, Policy
 from toolcrib.engine.line import Line
+from toolcrib.policy.lint import Finding
 from toolcrib.ports.artifacts import Slice
 from toolcrib.ports.ask import Asker, Progress
 from toolcrib.ports.files import Loaded as Whole
@@ -25,7 +26,8 @@ from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import Settings
 from toolcrib.wiring.cell import Live
 from toolcrib.wiring.explain import explain_call
-from toolcrib.wiring.grants import Standing, grant_named, revoke, standings
+from toolcrib.wiring.grants import Standing, findings, grant_named, imagined, revoke, standings
+from toolcrib.wiring.replay import Replayed, replayed
 
 MOST_ID = 128
 """Longest id that a caller may give a call, characters."""
@@ -273,6 +275,21 @@ class Crib:
             Refusal: `approval.stale`: one is not there, or names several. Nothing is taken back then.
         """
         return await revoke(self._kit, grants, by=by)
+
+    async def lint_grants(self) -> Sequence[Finding]:
+        """Return what is worth a look in the grants: ended, without their tool, outweighed by a rule, or very broad."""
+        return await findings(self._kit)
+
+    async def replay(self, grant: str = "", *, tool: str = "", pattern: str = "") -> Replayed:
+        """Return the past calls that a grant would have let run without asking, had it stood all along.
+
+        `grant` is the id of one that there is, or its start or end; `tool` and `pattern` are of one that is not made.
+
+        Raises:
+            Refusal: `approval.stale`, `tool.unknown`, or `args.invalid` for a pattern that is none.
+        """
+        wanted = imagined(self._kit, tool, pattern) if tool else await grant_named(self._kit, grant)
+        return await replayed(self._kit, wanted)
 
     async def watch(self, holder: str, *, seconds: float) -> None:
         """Hold the approver lease for `seconds`, so that an Ask waits; 0 ends it."""

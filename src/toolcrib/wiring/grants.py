@@ -5,6 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from toolcrib.engine.kit import Kit
+from toolcrib.policy.grants import check
+from toolcrib.policy.lint import Finding, Surroundings, lint
+from toolcrib.policy.match import PatternError
+from toolcrib.terms.names import nearest
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.records import Grant
 from toolcrib.terms.refusals import Refusal
@@ -58,6 +62,47 @@ async def revoke(kit: Kit, texts: Sequence[str], *, by: str) -> tuple[Grant, ...
     """
     named = {grant.id: grant for grant in [await grant_named(kit, each) for each in texts]}
     return tuple([grant for grant in named.values() if await kit.grants.revoke(grant.id, by=by)])
+
+
+async def findings(kit: Kit) -> tuple[Finding, ...]:
+    """Return what is worth a look in the grants of this workspace, as its tools, rules and mode are now."""
+    policy, named = kit.policy(), kit.catalog().named
+    around = Surroundings(rules=policy.rules, mode=policy.mode, further=kit.settings.protected)
+    found: list[Finding] = []
+    for each in await standings(kit):
+        entry = named.get(each.grant.tool)
+        descriptor = entry.descriptor if entry is not None else None
+        ended = "" if each.state == "active" else each.state
+        found += lint(each.grant, descriptor=descriptor, ended=ended, now=kit.clock.now(), around=around)
+    return tuple(found)
+
+
+def imagined(kit: Kit, tool: str, pattern: str) -> Grant:
+    """Return the grant that there could be for `tool` as it is now and `pattern`, without making it.
+
+    Raises:
+        Refusal: `tool.unknown`, or `args.invalid` for a pattern that is none.
+    """
+    entry = kit.catalog().named.get(tool)
+    if entry is None:
+        near = ", ".join(nearest(tool, kit.catalog().named))
+        hint = f"did you mean {near}?" if near else "toolcrib tools --all lists every tool"
+        raise Refusal("tool.unknown", f"no tool is called {tool[:80]!r}", hint=hint)
+    try:
+        check(pattern)
+    except PatternError as error:
+        raise Refusal("args.invalid", f"expected a pattern over paths, found {pattern[:200]!r}: {error}") from error
+    return Grant(
+        id="",
+        tool=entry.name,
+        tool_digest=entry.descriptor.digest,
+        text_digest=entry.descriptor.text_digest,
+        pattern=pattern,
+        root=kit.root,
+        by="",
+        approval="",
+        created=kit.clock.now(),
+    )
 
 
 def _state(grant: Grant, alive: set[str]) -> State:

@@ -20,6 +20,8 @@ _HERE = "toolcrib.faces.cli.grants"
 
 BELOW: tuple[Listed, ...] = (
     Listed("list", _HERE, "listing", "List the standing yeses (the default)."),
+    Listed("lint", f"{_HERE}_looked", "lint", "Find those that are broad, over, or of no use."),
+    Listed("replay", f"{_HERE}_looked", "replay", "Show the past calls that one would have let run."),
     Listed("revoke", _HERE, "revoke", "Take standing yeses back."),
 )
 """The commands below `grants`."""
