@@ -14,7 +14,7 @@ from toolcrib.host.workspace.near import missing
 from toolcrib.host.workspace.stream import stream
 from toolcrib.ports.files import Loaded, Window
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.digest import of_bytes, of_link
 from toolcrib.terms.facts import Place
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import LINE_BREAK, decode, looks_binary
@@ -24,15 +24,19 @@ BLOCK = 1 << 18
 _TRIES = 5  # a file that is written at every look is not worth more
 
 
-def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: bool = False) -> Place:
+def place(
+    base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: bool = False, follow: bool = True
+) -> Place:
     """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size).
 
-    A digest that is known is not taken again, unless it has to be `fresh`.
+    A digest that is known is not taken again, unless it has to be `fresh`. The text of a link is always hashed.
     """
-    with resolve(base, path) as spot:
+    with resolve(base, path, follow=follow) as spot:
         if spot.path not in scope.writes:
             permit_read(scope, spot)
         found = spot.place()
+        if found.kind == "symlink":
+            return spot.place(of_link(link_text(spot)))
         if not digest or found.kind != "file" or (most is not None and found.size > most):
             return found
         known = None if fresh or spot.status is None else base.known.find(spot.status)
@@ -40,6 +44,18 @@ def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None
             return spot.place(known)
         with opened(base, spot) as handle:
             return _hashed_place(base, spot, handle)
+
+
+def link_text(spot: Spot) -> str:
+    """Return the text of the link that a spot is.
+
+    Raises:
+        Refusal: as reading a file.
+    """
+    try:
+        return os.fsdecode(os.readlink(b"", dir_fd=spot.handle))
+    except OSError as error:
+        raise fault(error, spot.asked, "read") from None
 
 
 def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:
