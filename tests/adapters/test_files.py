@@ -19,7 +19,7 @@ from toolcrib.host.workspace.workspace import Workspace as Membrane
 from toolcrib.host.workspace.write import Put
 from toolcrib.ports.files import Window
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.digest import of_bytes, of_link
 from toolcrib.terms.errors import WorkspaceError
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings
@@ -351,9 +351,11 @@ async def test_removing_takes_the_file_and_only_the_empty_directories_named(
     with refusing("file.missing"):
         await bound.remove("a/b/g", expect=made.after)
     os.symlink("other", workspace.ws / "a" / "link")
-    with refusing("file.not_regular"):
+    with refusing("file.stale"):
         await files(crib, "a/other", "a/link").remove("a/link", expect=of_bytes(b""))
-    assert (workspace.ws / "a" / "other").exists()
+    assert (workspace.ws / "a" / "link").is_symlink()
+    await files(crib, "a/other", "a/link").remove("a/link", expect=of_link("other"))
+    assert sorted(workspace.tree(workspace.ws)) == ["a", "a/other", "unrelated"]
 
 
 PROTECTED = [

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -17,7 +17,8 @@ import soak
 from beneath import membrane, scope
 from toolcrib.ports.files import Files
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.digest import of_bytes, of_link
+from toolcrib.terms.facts import Place
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings
 from toolcrib.testing.fakes import MemoryFiles
@@ -97,6 +98,8 @@ async def outcome(files: Files, operation: Operation) -> object:
         found = await operation(files)
     except Refusal as refusal:
         return refusal.name, refusal.happened
+    if isinstance(found, tuple):
+        return [clean(asdict(cast("Place", each))) for each in cast("tuple[object, ...]", found)]
     return clean(asdict(found)) if found is not None else None
 
 
@@ -116,7 +119,17 @@ paths = st.sampled_from(PATHS)
 def operations(draw: st.DrawFn) -> tuple[str, Operation]:
     """Draw one call of the port, with words for it."""
     path = draw(paths)
-    match draw(st.sampled_from(["place", "load", "window", "write", "write", "remove"])):
+    match draw(st.sampled_from(["place", "load", "window", "write", "write", "remove", "name", "move", "move"])):
+        case "name":
+            most = draw(st.sampled_from([0, 2, 100]))
+            if draw(st.booleans()):
+                return f"entries {path!r} {most}", lambda files: files.entries(path, most=most)
+            return f"place {path!r} itself", lambda files: files.place(path, follow=False)
+        case "move":
+            new = draw(paths)
+            right = CONTENT.get(new)
+            over = draw(st.sampled_from([None, of_bytes(right)]) if right is not None else digests)
+            return f"move {path!r} {new!r} over {over}", lambda files: files.move(path, new, over=over)
         case "place":
             digest = draw(st.booleans())
             return f"place {path!r}", lambda files: files.place(path, digest=digest)
@@ -139,6 +152,7 @@ def operations(draw: st.DrawFn) -> tuple[str, Operation]:
             return words, lambda files: files.write(path, data, expect=expect, mode=mode)
         case _:
             expect = of_bytes(CONTENT[path]) if path in CONTENT else draw(digests)
+            expect = of_link(LINKS[path]) if path in LINKS and draw(st.booleans()) else expect
             prune = draw(st.sampled_from([(), ("dir", "dir/deep"), ("kept",)]))
             return f"remove {path!r}", lambda files: files.remove(path, expect=expect, prune=prune)
 
@@ -168,6 +182,8 @@ async def compare(root: Path, steps: list[tuple[str, Operation]], limits: Scope)
 WRITES = frozenset(
     [
         *CONTENT,
+        *LINKS,
+        *("dir", "kept", "dir/deep", "new/dir"),
         "new",
         "new/target",
         "a/b/c",

@@ -16,6 +16,7 @@ from wired import REVISIONS, WITH_OWN_TOOLS, Mode, client, lines, served, stages
 pytestmark = pytest.mark.anyio
 
 both = pytest.mark.parametrize("mode", REVISIONS)
+WRITERS = {"write_file", "edit_file", "move_file", "delete_file", "apply_patch"}
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -57,7 +58,7 @@ async def test_annotations_say_what_the_effect_class_says_and_are_all_there(work
     hints = {name: tool.annotations.model_dump(exclude={"title"}) for name, tool in tools.items() if tool.annotations}
     reads = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False}
     changes = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": False}
-    expected = {name: changes if name in {"write_file", "edit_file"} else reads for name in tools}
+    expected = {name: changes if name in WRITERS else reads for name in tools}
     assert hints == expected
     assert all(tool.title and tool.annotations and tool.annotations.title for tool in tools.values())
 

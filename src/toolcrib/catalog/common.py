@@ -45,3 +45,8 @@ REGEX: Mapping[str, str] = {"pattern": "Regular expression to look for, in RE2 s
 """The pattern of such a search."""
 WRITE_TEXT = "Write a whole file, making its directories. Replacing a file that exists asks the person first."
 """What a whole-file write says where no argument means replacing."""
+MOVE_TEXT = (
+    "Move or rename a file, a link, or a directory with all that is in it, making the directories of the new path. "
+    "Moving onto a file that exists asks the person first; onto anything else is refused."
+)
+"""What a move says where no argument means replacing."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from toolcrib.catalog.common import CITED, EDIT_TEXT, GREP_TEXT, OLD_NEW, REGEX, WRITE_TEXT, flat
+from toolcrib.catalog.common import CITED, EDIT_TEXT, GREP_TEXT, MOVE_TEXT, OLD_NEW, REGEX, WRITE_TEXT, flat
 from toolcrib.catalog.converters import flat_edit
 from toolcrib.catalog.shapes import Dialect, Shape
 
@@ -74,6 +74,15 @@ KRAM = Dialect(
             spelling=flat("old_string", "new_string", "replace_all"),
             text=EDIT_TEXT,
         ),
+        Shape(
+            tool="move_file",
+            name="move_file",
+            keep=("old_path", "new_path"),
+            fixed={"overwrite_existing": True},
+            marks=frozenset({"always_ask"}),
+            text=MOVE_TEXT,
+        ),
+        Shape(tool="delete_file", name="delete_file"),
         Shape(tool="list_dir", name="list_dir", keep=("path", "cursor")),
         Shape(
             tool="grep",

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import BaseModel
+
 from toolcrib.catalog.entry import Entry, Missing
 from toolcrib.engine.arguments import parse, shape_faults
 from toolcrib.engine.kit import Kit
@@ -50,12 +52,11 @@ async def _resolved(flight: Flight, found: Entry, kit: Kit, readings: Readings) 
     converted = found.convert(call.args, dialect=call.dialect)
     args = parse(found, converted.args, dialect=call.dialect)
     plain = args.model_dump(mode="json", exclude_defaults=True)
-    named = tool.footprint(args)
     received(flight, kit, kind=job_kind(tool))
-    places, footprint = await resolve(named, kit)
+    places, footprint = await resolve(tool, args, kit)
     cited = readings.cited(call.principal.thread, places)
-    if tool.pins and not getattr(args, tool.pins) and not all(place.path in cited for place in places):
-        places, footprint = await resolve(named, kit, digest=True)
+    if tool.pins and not getattr(args, tool.pins, None) and not all(place.path in cited for place in places):
+        places, footprint = await resolve(tool, args, kit, digest=True)
     facts = Facts(
         places=places,
         cited=cited,
@@ -65,20 +66,25 @@ async def _resolved(flight: Flight, found: Entry, kit: Kit, readings: Readings) 
     return Admitted(flight, tool, args, plain, footprint, facts, converted.marks)
 
 
-async def resolve(named: Footprint, kit: Kit, *, digest: bool = False) -> tuple[tuple[Place, ...], Footprint]:
-    """Resolve the paths of a footprint, and with `digest` hash the files that stand there.
+async def resolve(
+    tool: Tool, args: BaseModel, kit: Kit, *, digest: bool = False
+) -> tuple[tuple[Place, ...], Footprint]:
+    """Resolve the paths of a call's footprint, and with `digest` hash the files that stand there.
 
     Raises:
-        Refusal: the membrane's, for a path outside, through a bad link, and so on.
+        Refusal: the membrane's, for a path outside, through a bad link, and so on; what the tool says of arguments that
+            name nothing it could do.
     """
     files = kit.files(Scope())
+    named = tool.footprint(args)
+    writes = named.writes if tool.spread is None else (*named.writes, *await tool.spread(args, files))
     places: dict[str, Place] = {}
-    for path in (*named.writes, *named.reads):
+    for path in (*writes, *named.reads):
         if path not in places:
-            places[path] = await files.place(path, digest=digest)
+            places[path] = await files.place(path, digest=digest, follow=tool.follows)
     footprint = Footprint(
         reads=tuple(dict.fromkeys(places[path].path for path in named.reads)),
-        writes=tuple(dict.fromkeys(places[path].path for path in named.writes)),
+        writes=tuple(dict.fromkeys(places[path].path for path in writes)),
         argv=named.argv,
         hosts=named.hosts,
     )

@@ -106,7 +106,7 @@ async def _pinned(judged: Judged, kit: Kit) -> Judged:
     if not admitted.tool.pins:
         return judged
     try:
-        places, footprint = await resolve(admitted.tool.footprint(admitted.args), kit, digest=True)
+        places, footprint = await resolve(admitted.tool, admitted.args, kit, digest=True)
     except Refusal as refusal:
         raise Stop(refusal) from refusal
     if footprint != admitted.footprint:

@@ -26,7 +26,7 @@ async def checkpoint(cleared: Cleared, kit: Kit) -> Guarded:
         facts, held = admitted.facts, None
         if admitted.footprint.writes:
             if cleared.asked:
-                places, footprint = await resolve(tool.footprint(admitted.args), kit, digest=bool(tool.pins))
+                places, footprint = await resolve(tool, admitted.args, kit, digest=bool(tool.pins))
                 facts = replace(facts, places=places)
                 if footprint != admitted.footprint or facts.pins() != admitted.facts.pins():
                     raise moved(admitted.footprint.subject)

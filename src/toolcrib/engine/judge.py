@@ -55,9 +55,16 @@ def _rule(admitted: Admitted, kit: Kit, policy: Policy, grants: Sequence[Grant])
         now=kit.clock.now(),
         root=kit.root,
         checkpointed=admitted.tool.descriptor.kind == "write",
-        always_ask="always_ask" in admitted.marks and any(place.exists for place in admitted.facts.places),
+        always_ask="always_ask" in admitted.marks and _replaces(admitted),
         protected=kit.settings.protected,
     )
+
+
+def _replaces(admitted: Admitted) -> bool:
+    """Tell whether something stands where the call would put something else."""
+    pick, places = admitted.tool.replaces, admitted.facts.places
+    named = None if pick is None else frozenset(pick(admitted.args))
+    return any(place.exists for place in places if named is None or place.asked in named)
 
 
 def _denied(ruling: Deny, shown: str, subject: str) -> Refusal:

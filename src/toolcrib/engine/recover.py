@@ -29,7 +29,7 @@ async def _close(job: Job, *, tape: Tape, snapshots: Snapshots, sweep: Sweep) ->
     kept: Sequence[str] = ()
     checkpoint = await _checkpoint(job, tape) if job.started else None
     if checkpoint is not None:
-        kept = await sweep(job.call_id, {held.path: held.digest for held in checkpoint.held})
+        kept = await sweep(job.call_id, {held.path: held.mark for held in checkpoint.held})
         changed = await snapshots.changes(checkpoint)
     happened = "yes" if changed else "maybe" if job.started and checkpoint is None else "no"
     message = "the process that ran this call ended before the call did"

@@ -48,6 +48,16 @@ class Written:
     created_parents: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """One name given to what had another: where it was, where it is, and the digest of what it displaced, if any."""
+
+    old: str
+    place: Place
+    displaced: str | None = None
+    created_parents: tuple[str, ...] = ()
+
+
 class Files(Protocol):
     """Reads and atomic writes beneath the workspace root.
 
@@ -56,8 +66,19 @@ class Files(Protocol):
             `file.denied`, `file.too_large`, `workspace.gone`, and those named on a method.
     """
 
-    async def place(self, path: str, *, digest: bool = False) -> Place:
-        """Resolve `path` (which may be missing) to its canonical place; with `digest`, hash a regular file."""
+    async def place(self, path: str, *, digest: bool = False, follow: bool = True) -> Place:
+        """Resolve `path` (which may be missing) to its canonical place; with `digest`, hash a regular file.
+
+        Without `follow` a link at the end of the path is the place itself, with the digest of its text.
+        """
+        ...
+
+    async def entries(self, path: str, *, most: int) -> tuple[Place, ...]:
+        """Return everything beneath the directory at `path`, sorted by path, no link followed, nothing hashed.
+
+        Raises:
+            Refusal: also `call.limit` when there are more than `most`.
+        """
         ...
 
     async def load(self, path: str, *, most: int) -> Loaded:
@@ -85,5 +106,22 @@ class Files(Protocol):
         ...
 
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
-        """Remove the regular file at `path` if its bytes are `expect`, then each directory of `prune` that is empty."""
+        """Remove the file or the link at `path` if its digest is `expect`, then each empty directory of `prune`.
+
+        A link is removed itself, whatever it leads to.
+        """
+        ...
+
+    async def move(self, old: str, new: str, *, over: str | None = None) -> Moved:
+        """Give what stands at `old` the name `new`, durably: a file, a directory with all beneath it, or a link.
+
+        No link is followed at the end of either path. Parents of `new` are created. `over` is the digest of the regular
+        file at `new` that may be displaced; None: nothing stands there. Across file systems files and links are copied,
+        made durable and then removed. Every path beneath a moved directory, at both ends, must be one of the scope's.
+
+        Raises:
+            Refusal: `file.exists`, `file.unchanged` for one name twice, `file.stale`, `file.linked`, `file.read_only`,
+                `file.protected`, `args.invalid` for a directory into itself or across file systems, `call.limit`,
+                `disk.full`.
+        """
         ...

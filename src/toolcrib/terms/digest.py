@@ -20,6 +20,15 @@ def of_bytes(data: bytes | bytearray | memoryview) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+DIRECTORY = of_bytes(b"directory\0")
+"""What stands for the content of a directory where one is moved, made or removed: no file has this digest."""
+
+
+def of_link(target: str) -> str:
+    """Return the digest of a symbolic link with the text `target`; no file has the same one but by design."""
+    return of_bytes(b"link\0" + target.encode("utf-8", "surrogateescape"))
+
+
 def canonical(value: Json) -> bytes:
     """Return the one byte form of `value`: sorted keys, no blanks, ASCII escapes, so lone surrogates survive."""
     return _encode(value).encode("ascii")

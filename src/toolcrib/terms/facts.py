@@ -6,7 +6,7 @@ from typing import Any, Literal
 from toolcrib.terms.settings import FileSettings
 
 PathKind = Literal["file", "directory", "symlink", "fifo", "socket", "device", "missing"]
-"""What stands at a path. `symlink` only for a link that was not followed (dangling)."""
+"""What stands at a path. `symlink` only for a link that was not followed: dangling, or asked for as itself."""
 
 PRIOR_CAP = 1 << 20
 """Largest prior content kept on a job, bytes."""
@@ -23,7 +23,7 @@ class Place:
     mode: int = 0
     links: int = 1
     digest: str | None = None
-    """Content digest; set only where it was asked for and the file is small enough to hash."""
+    """Content digest; set only where it was asked for and the file is small enough to hash. Also that of a link."""
 
     @property
     def exists(self) -> bool:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+NAMED = 20
+"""Paths that the one line about a call names."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Footprint:
@@ -16,9 +19,9 @@ class Footprint:
     @property
     def subject(self) -> str:
         """The one line a person sees: what the call is about."""
-        return " ".join(
-            (*self.writes, *(path for path in self.reads if path not in self.writes), *self.argv, *self.hosts)
-        )
+        paths = (*self.writes, *(path for path in self.reads if path not in self.writes))
+        more = (f"and {len(paths) - NAMED:,} more paths",) if len(paths) > NAMED else ()
+        return " ".join((*paths[:NAMED], *more, *self.argv, *self.hosts))
 
     def to_json(self) -> dict[str, Any]:
         """Return the parts that are not empty."""

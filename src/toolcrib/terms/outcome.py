@@ -41,7 +41,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One path that a call changed: content digests before and after, None where there was no file."""
+    """One path that a call changed: digests before and after, None where nothing stood.
+
+    The digest of a file is that of its content; a link and a directory have digests that no file has.
+    """
 
     path: str
     before: str | None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from toolcrib.terms.call import Decision
+from toolcrib.terms.digest import DIRECTORY, of_link
 from toolcrib.terms.facts import PathKind
 from toolcrib.terms.names import mint_id
 
@@ -142,10 +143,23 @@ class Held:
     size: int = 0
     digest: str | None = None
     target: str | None = None
+    """The text of a symbolic link."""
+    implied: bool = False
+    """A missing directory above a path of the footprint, not of the footprint itself."""
+
+    @property
+    def mark(self) -> str | None:
+        """What proves that the same stands there again: a digest for a file, a link or a directory, None for nothing.
+
+        None too for what is none of these; `kind` tells.
+        """
+        if self.kind == "symlink" and self.target is not None:
+            return of_link(self.target)
+        return DIRECTORY if self.kind == "directory" else self.digest
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form."""
-        return {
+        found: dict[str, Any] = {
             "path": self.path,
             "kind": self.kind,
             "mode": self.mode,
@@ -153,6 +167,7 @@ class Held:
             "digest": self.digest,
             "target": self.target,
         }
+        return {**found, "implied": True} if self.implied else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,9 @@ ToolFunction = Callable[..., Awaitable[Answer[Any]]]
 Pick = Callable[[BaseModel], tuple[str, ...]]
 """Takes a part of the footprint out of the arguments."""
 
+Spread = Callable[..., Awaitable[tuple[str, ...]]]
+"""Called at admit with the arguments and the workspace's files, reading only; names further paths that are written."""
+
 Preview = Callable[..., Awaitable["Previewed"]]
 """Called with the arguments and the tool's own powers, reading only; shows what the call would do, or refuses it."""
 
@@ -46,6 +49,12 @@ class Tool:
     pins: str
     """The argument that cites what the call is based on; empty where it is not bound to the content of its files."""
     preview: Preview | None
+    spread: Spread | None = None
+    """What the call writes besides the paths in its arguments, read off the workspace."""
+    follows: bool = True
+    """Whether a link at the end of a path means what it leads to; if not, the link itself."""
+    replaces: Pick | None = None
+    """The paths where what stands there is replaced; None: all that are written."""
 
     def footprint(self, args: BaseModel) -> Footprint:
         """Return what the call names, not yet resolved."""
@@ -80,9 +89,17 @@ class Declaration(TypedDict, total=False):
     """Picks the paths that the call may write: locked, checkpointed, and the only ones it can write. Default: none."""
     pins: str
     """The argument that cites what the call is based on (a digest). Approvals then bind to the content of the files it
-    names, and a call that cites nothing is held to what stood there when it was admitted. Default: none."""
+    names, and a call that cites nothing, or has no such argument, is held to what stood there when it was admitted.
+    Default: none."""
     preview: Preview
     """Shows what the call would do, with the same powers, reading only."""
+    spread: Spread
+    """Names, from the arguments and `ports.files.Files`, what else the call writes: all that lies in a directory that
+    is moved. Called at admit, and again before the call runs. Default: nothing."""
+    follows: bool
+    """Whether a link at the end of a path means what it leads to (the default), or itself."""
+    replaces: Pick
+    """Picks those of the written paths whose content goes if there is any. Default: all of them."""
     refusals: Sequence[RefusalName]
     """The refusal names it may answer with."""
     summary: str
@@ -123,6 +140,9 @@ def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
             writes=declared.get("writes", nothing),
             pins=declared.get("pins", ""),
             preview=declared.get("preview"),
+            spread=declared.get("spread"),
+            follows=declared.get("follows", True),
+            replaces=declared.get("replaces"),
         )
 
     return declare

@@ -1,25 +1,18 @@
 """The port `Files` in memory: the same answers and refusals as the membrane gives, without a disk."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from toolcrib.ports.files import Loaded, Window, Written
+from toolcrib.ports.files import Loaded, Moved, Window, Written
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.digest import cites, of_bytes
+from toolcrib.terms.digest import cites, of_bytes, of_link
 from toolcrib.terms.facts import PathKind, Place
 from toolcrib.terms.names import TEMP_PREFIX, nearest
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings
 from toolcrib.terms.text import decode, looks_binary, split_lines
-from toolcrib.testing.tree import Directory, File, Link, Node, Special, Spot, Tree
-
-_MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "ZIP archive"),
-    (b"\x7fELF", "ELF program or library"),
-    (b"%PDF-", "PDF document"),
-    (b"\x89PNG\r\n\x1a\n", "PNG image"),
-    (b"\xff\xd8\xff", "JPEG image"),
-    (b"GIF8", "GIF image"),
-)
+from toolcrib.testing.told import MAGIC, cut, kind, not_regular, placed, refuse_read_only, stale
+from toolcrib.testing.tree import Directory, File, Link, Node, Special, Spot, Tree, beneath
 
 
 class MemoryFiles:
@@ -97,14 +90,14 @@ class MemoryFiles:
             here = below
         here.children[leaf] = node
 
-    async def place(self, path: str, *, digest: bool = False) -> Place:
+    async def place(self, path: str, *, digest: bool = False, follow: bool = True) -> Place:
         """Resolve `path` to its canonical place."""
-        spot = self.tree.resolve(path)
+        spot = self.tree.resolve(path, follow=follow)
         if self.scope is not None and spot.path not in self.scope.writes:
             self._permit_read(spot)
         node = spot.node
         hashed = digest and isinstance(node, File) and len(node.data) <= self.settings.edit_bytes
-        return _placed(spot, of_bytes(node.data) if hashed and isinstance(node, File) else None)
+        return placed(spot, of_bytes(node.data) if hashed and isinstance(node, File) else None)
 
     async def load(self, path: str, *, most: int) -> Loaded:
         """Read a whole regular file."""
@@ -116,7 +109,7 @@ class MemoryFiles:
                 hint="Read it in windows of lines, or search it.",
             )
         digest = of_bytes(node.data)
-        return Loaded(place=_placed(spot, digest), data=node.data, digest=digest)
+        return Loaded(place=placed(spot, digest), data=node.data, digest=digest)
 
     async def window(self, path: str, *, offset: int, limit: int, most_bytes: int, line_chars: int) -> Window:
         """Read some lines of a text file; above the whole-file cap neither digest nor total is told."""
@@ -124,7 +117,7 @@ class MemoryFiles:
             raise Refusal("args.invalid", f"offset: lines count from 1 or -1; limits from 1, found {offset}, {limit}")
         spot, node = self._readable(path)
         if looks_binary(node.data):
-            kind = next((name for start, name in _MAGIC if node.data.startswith(start)), "unknown kind")
+            kind = next((name for start, name in MAGIC if node.data.startswith(start)), "unknown kind")
             raise Refusal(
                 "file.binary", f"expected text at {path!r}, found binary content: {kind}, {len(node.data):,} bytes"
             )
@@ -132,10 +125,10 @@ class MemoryFiles:
         text = decode(node.data)
         lines = split_lines(text.text)
         start = offset if offset > 0 else max(1, len(lines) + offset + 1)
-        shown, clipped = _cut(lines[start - 1 : start - 1 + limit], start, most_bytes, line_chars)
+        shown, clipped = cut(lines[start - 1 : start - 1 + limit], start, most_bytes, line_chars)
         digest = of_bytes(node.data) if whole else None
         return Window(
-            place=_placed(spot, digest),
+            place=placed(spot, digest),
             lines=tuple(shown),
             first=start if whole or offset > 0 or len(lines) + offset < 0 else offset,
             total_lines=len(lines) if whole else None,
@@ -161,30 +154,110 @@ class MemoryFiles:
             if path.endswith(("/", "/.")):
                 raise Refusal("file.not_directory", f"expected a file name, found {path!r}, which asks for a directory")
             if expect is not None:
-                raise _stale(path, "it was removed since it was read")
+                raise stale(path, "it was removed since it was read")
             before, parents = None, self._make(spot)
             self._hang(spot.path, File(bytes(data), 0o666 & ~self.umask if mode is None else mode & 0o3777))
         after = of_bytes(data)
-        place = _placed(self.tree.resolve(path), after)
+        place = placed(self.tree.resolve(path), after)
         return Written(place=place, before=before, after=after, created_parents=parents)
 
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
-        """Remove the file at `path` if its bytes are `expect`, then each directory of `prune` that is empty."""
-        if self.tree.is_link(path):
-            raise _not_regular(path, "symlink")
-        spot = self._writable(path)
-        if not isinstance(spot.node, File):
+        """Remove the file or link at `path` if its digest is `expect`, then each directory of `prune` that is empty."""
+        spot = self._writable(path, follow=False)
+        node = spot.node
+        if not isinstance(node, File | Link):
             raise self._missing(spot)
         if expect is None:
-            raise _stale(path, "nothing should stand there")
-        _refuse_read_only(path, spot.node)
-        if not cites(expect, of_bytes(spot.node.data)):
-            raise _stale(path, "its content changed since it was read")
-        spot.node.links -= 1
+            raise stale(path, "nothing should stand there")
+        if isinstance(node, File):
+            refuse_read_only(path, node)
+        if not cites(expect, of_link(node.target) if isinstance(node, Link) else of_bytes(node.data)):
+            raise stale(path, "its content changed since it was read")
+        if isinstance(node, File):
+            node.links -= 1
         del spot.directory.children[spot.leaf]
         for each in sorted(prune, key=len, reverse=True):
             if spot.path.startswith(f"{each}/"):
                 self._prune(each)
+
+    async def entries(self, path: str, *, most: int) -> tuple[Place, ...]:
+        """Return everything beneath the directory at `path`."""
+        spot = self.tree.resolve(path)
+        if spot.node is None:
+            raise Refusal("file.missing", f"{path!r} does not exist")
+        if not isinstance(spot.node, Directory):
+            raise Refusal("file.not_directory", f"expected a directory at {path!r}")
+        self._permit_read(spot)
+        found = list(beneath(spot.path, spot.node))
+        if len(found) > most:
+            raise Refusal("call.limit", f"{path!r} holds more than {most:,} files and directories")
+        return tuple(sorted((placed(each, None) for each in found), key=lambda place: place.path))
+
+    async def move(self, old: str, new: str, *, over: str | None = None) -> Moved:
+        """Give what stands at `old` the name `new`."""
+        source = self._movable(old)
+        node = source.node
+        target = self.tree.resolve(new, follow=False)
+        if target.path == source.path:
+            raise Refusal("file.unchanged", f"{old!r} and {new!r} are the same name")
+        if target.path.startswith(f"{source.path}/"):
+            raise Refusal("args.invalid", f"{new!r} lies within {old!r}")
+        self._permit_tree(source, source.path)
+        self._permit(target)
+        self._free(source, target, over)
+        self._permit_tree(source, target.path)
+        parents = self._make(target) if target.node is None else ()
+        del source.directory.children[source.leaf]
+        if node is not None:
+            self._hang(target.path, node)
+        found = placed(self.tree.resolve(target.path, follow=False), None)
+        displaced = of_bytes(target.node.data) if isinstance(target.node, File) else None
+        return Moved(
+            old=source.path,
+            place=replace(found, asked=new, digest=None),
+            displaced=displaced,
+            created_parents=parents,
+        )
+
+    def _movable(self, path: str) -> Spot:
+        spot = self.tree.resolve(path, follow=False)
+        if spot.path == ".":
+            raise Refusal("file.protected", "the workspace root itself is never moved")
+        if isinstance(spot.node, Special):
+            raise not_regular(path, spot.node.kind)
+        self._permit(spot)
+        if spot.node is None:
+            raise self._missing(spot)
+        return spot
+
+    def _permit_tree(self, source: Spot, to: str) -> None:
+        """Refuse unless everything beneath a directory may be written, as it would be called beneath `to`."""
+        if not isinstance(source.node, Directory):
+            return
+        for each in beneath(to, source.node):
+            if isinstance(each.node, Special):
+                raise not_regular(each.path, each.node.kind)
+            if self.protects(each.path):
+                raise Refusal("file.protected", f"{each.path!r} is protected and is never written")
+            if self.scope is not None and each.path not in self.scope.writes:
+                raise stale(source.asked, "something came into it")
+
+    def _free(self, source: Spot, target: Spot, over: str | None) -> None:
+        """Refuse what stands in the way of a move."""
+        node, asked = target.node, target.asked
+        if node is None:
+            if over is not None:
+                raise stale(asked, "it was removed since it was read")
+            if asked.endswith(("/", "/.")) and not isinstance(source.node, Directory):
+                raise Refusal("file.not_directory", f"expected the new name, found {asked!r}")
+            return
+        if over is None or not isinstance(node, File) or isinstance(source.node, Directory):
+            raise Refusal("file.exists", f"expected nothing at {asked!r}")
+        if node is source.node or node.links > 1:
+            raise Refusal("file.linked", f"{asked!r} has {node.links} hard links")
+        refuse_read_only(asked, node)
+        if not cites(over, of_bytes(node.data)):
+            raise stale(asked, "its content changed since it was read")
 
     def _prune(self, path: str) -> None:
         spot = self.tree.resolve(path)
@@ -199,35 +272,44 @@ class MemoryFiles:
         if spot.node is None:
             raise self._missing(spot)
         if not isinstance(spot.node, File):
-            raise _not_regular(path, _kind(spot))
+            raise not_regular(path, kind(spot))
         return spot, spot.node
 
     def _permit_read(self, spot: Spot) -> None:
         if self.scope is not None and not self.scope.shows(spot.path):
             raise Refusal("file.denied", f"a rule does not allow reading {spot.asked!r}")
 
-    def _writable(self, path: str) -> Spot:
-        spot = self.tree.resolve(path)
-        if spot.node is not None and not isinstance(spot.node, File):
-            raise _not_regular(path, _kind(spot))
-        parts = spot.path.split("/")
-        if any(part.casefold() in {".git", ".toolcrib"} or part.startswith(TEMP_PREFIX) for part in parts) or any(
-            f"{spot.path}/".startswith(f"{each.strip('/')}/") for each in self.protected
-        ):
-            raise Refusal("file.protected", f"{path!r} is protected and is never written")
-        if self.scope is not None and spot.path not in self.scope.writes:
-            raise Refusal("file.denied", f"{path!r} is not among the paths that this call may write")
+    def _writable(self, path: str, *, follow: bool = True) -> Spot:
+        spot = self.tree.resolve(path, follow=follow)
+        if spot.node is not None and not isinstance(spot.node, File) and (follow or not isinstance(spot.node, Link)):
+            raise not_regular(path, kind(spot))
+        self._permit(spot)
         return spot
+
+    def _permit(self, spot: Spot) -> None:
+        if spot.path == ".":
+            raise Refusal("file.protected", "the workspace root itself is never moved")
+        if self.protects(spot.path):
+            raise Refusal("file.protected", f"{spot.asked!r} is protected and is never written")
+        if self.scope is not None and spot.path not in self.scope.writes:
+            raise Refusal("file.denied", f"{spot.asked!r} is not among the paths that this call may write")
+
+    def protects(self, path: str) -> bool:
+        """Tell whether the canonical `path` is never written."""
+        names = path.split("/")
+        if any(name.casefold() in {".git", ".toolcrib"} or name.startswith(TEMP_PREFIX) for name in names):
+            return True
+        return any(f"{path}/".startswith(f"{each.strip('/')}/") for each in self.protected)
 
     def _replaceable(self, path: str, old: File, expect: str | None) -> str:
         if expect is None:
             raise Refusal("file.exists", f"expected nothing at {path!r}, found a file of {len(old.data):,} bytes")
         if old.links > 1:
             raise Refusal("file.linked", f"{path!r} has {old.links} hard links")
-        _refuse_read_only(path, old)
+        refuse_read_only(path, old)
         digest = of_bytes(old.data)
         if not cites(expect, digest):
-            raise _stale(path, "its content changed since it was read")
+            raise stale(path, "its content changed since it was read")
         return digest
 
     def _make(self, spot: Spot) -> tuple[str, ...]:
@@ -244,70 +326,3 @@ class MemoryFiles:
         near = [f"{prefix}{each}" for each in nearest(spot.missing[0], names)]
         hint = f"Nearest names: {', '.join(map(repr, near))}." if near else "List the directory or search for the name."
         return Refusal("file.missing", f"{spot.asked!r} does not exist", hint=hint)
-
-
-def _placed(spot: Spot, digest: str | None) -> Place:
-    node = spot.node
-    if not isinstance(node, File):
-        return Place(asked=spot.asked, path=spot.path, kind=_kind(spot))
-    return Place(
-        asked=spot.asked,
-        path=spot.path,
-        kind="file",
-        size=len(node.data),
-        mode=node.mode,
-        links=node.links,
-        digest=digest,
-    )
-
-
-def _kind(spot: Spot) -> PathKind:
-    match spot.node:
-        case None:
-            return "missing"
-        case Directory():
-            return "directory"
-        case File():
-            return "file"
-        case Special(kind):
-            return kind
-
-
-def _cut(lines: Sequence[str], first: int, most_bytes: int, line_chars: int) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the lines that fit, damage marked; the first always fits, cut to the bytes there are."""
-    shown: list[str] = []
-    clipped: list[tuple[int, int]] = []
-    left = most_bytes
-    for number, line in enumerate(lines, first):
-        kept = line[:line_chars]
-        if shown and len(_marked(kept).encode()) + 1 > left:
-            break
-        while kept and len(_marked(kept).encode()) > left:
-            kept = kept[: len(kept) * 3 // 4]
-        if len(kept) < len(line):
-            clipped.append((number, len(line)))
-        shown.append(_marked(kept))
-        left -= len(shown[-1].encode()) + 1
-        if left <= 0:
-            break
-    return shown, clipped
-
-
-def _marked(text: str) -> str:
-    return "".join(
-        f"\\x{ord(each) & 0xFF:02x}" if each == "\0" or "\udc80" <= each <= "\udcff" else each for each in text
-    )
-
-
-def _not_regular(path: str, kind: PathKind) -> Refusal:
-    words = {"fifo": "a FIFO", "symlink": "a symbolic link"}
-    return Refusal("file.not_regular", f"expected a regular file at {path!r}, found {words.get(kind, f'a {kind}')}")
-
-
-def _refuse_read_only(path: str, node: File) -> None:
-    if not node.mode & 0o200:
-        raise Refusal("file.read_only", f"{path!r} is read-only (mode {node.mode:04o})")
-
-
-def _stale(path: str, why: str) -> Refusal:
-    return Refusal("file.stale", f"{path!r} is not what this call expects: {why}.", hint="Read it again.")

@@ -1,6 +1,7 @@
 """A directory tree in memory, resolved as the kernel resolves paths beneath a root. What the file fake stands on."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from toolcrib.terms.facts import PathKind
@@ -58,7 +59,7 @@ class Spot:
     asked: str
     path: str
     directory: Directory
-    node: File | Special | Directory | None
+    node: Node | None
     missing: tuple[str, ...] = ()
     dangling: bool = False
 
@@ -83,31 +84,21 @@ class Tree:
         self.root = root.rstrip("/")
         self.top = Directory()
 
-    def resolve(self, path: str) -> Spot:
-        """Return what `path` leads to, links followed.
+    def resolve(self, path: str, *, follow: bool = True) -> Spot:
+        """Return what `path` leads to, links followed; without `follow` not one at the end, unless a slash follows it.
 
         Raises:
             Refusal: `args.invalid`, `file.outside`, `file.missing`, `file.not_directory`.
         """
-        return self._resolve(path, self._relative(path))
+        raw = self._relative(path)
+        return self._resolve(path, raw, follow=follow or _asks_directory(raw))
 
-    def is_link(self, path: str) -> bool:
-        """Tell whether the last name of `path` is a link; its own way there may lead through links."""
-        parent, _, leaf = path.rpartition("/")
-        if not leaf or leaf in {".", ".."}:
-            return False
-        try:
-            above = self.resolve(parent or ".").node
-        except Refusal:
-            return False
-        return isinstance(above, Directory) and isinstance(above.children.get(leaf), Link)
-
-    def _resolve(self, path: str, raw: str, links: int = 0) -> Spot:
+    def _resolve(self, path: str, raw: str, links: int = 0, *, follow: bool = True) -> Spot:
         if links > MAX_LINKS:
             raise _loop(path)
         parts = _parts(raw)
         try:
-            walked, name, node = self._walk(path, parts)
+            walked, name, node = self._walk(path, parts, follow=follow)
         except _Missing:
             return self._absent(path, parts, links)
         if _asks_directory(raw) and not isinstance(node, Directory):
@@ -134,7 +125,7 @@ class Tree:
             raise Refusal("args.invalid", "path: longer than the system takes", hint="Use a shorter path.")
         return path
 
-    def _walk(self, path: str, parts: list[str]) -> tuple[Walked, str, File | Special | Directory]:
+    def _walk(self, path: str, parts: list[str], *, follow: bool = True) -> tuple[Walked, str, Node]:
         walked: Walked = [("", self.top)]
         todo = deque(parts)
         links = 0
@@ -146,6 +137,8 @@ class Tree:
                 walked.pop()
                 continue
             node = walked[-1][1].children.get(name)
+            if isinstance(node, Link) and not todo and not follow:
+                return walked, name, node
             if isinstance(node, Link):
                 links += 1
                 if links > MAX_LINKS:
@@ -194,6 +187,15 @@ class Tree:
         if found.target.startswith("/"):
             raise outside(path)
         return replace(self._resolve(path, "/".join([*inside, found.target]), links + 1), dangling=True)
+
+
+def beneath(path: str, directory: Directory) -> Iterator[Spot]:
+    """Yield everything beneath a directory, as called beneath `path`; no link is followed."""
+    for name, node in directory.children.items():
+        inside = name if path == "." else f"{path}/{name}"
+        yield Spot(inside, inside, directory, node)
+        if isinstance(node, Directory):
+            yield from beneath(inside, node)
 
 
 def _no_way(path: str) -> Refusal:

@@ -83,7 +83,8 @@ class _Page:
 def of_spans(path: str, old: str, spans: Sequence[Span], *, ending: Ending, most: int = MOST) -> Diff:
     """Return the diff of applying `spans` (sorted, none overlapping) to `old`, whose line ending is `ending`."""
     page = _Page(most)
-    _heading(page, path, created=False)
+    page.put(f"--- a/{printable(path)}")
+    page.put(f"+++ b/{printable(path)}")
     ruler = _Ruler(old, ("\n", "\r") if ending in {"cr", "mixed"} else ("\n",))
     line, at, shift = 1, 0, 0
     for group in _groups(ruler, spans):
@@ -96,17 +97,13 @@ def of_spans(path: str, old: str, spans: Sequence[Span], *, ending: Ending, most
     return page.finished()
 
 
-def of_texts(path: str, old: str | None, new: str, *, most: int = MOST) -> Diff:
-    """Return the diff from `old` (None: the file is new) to `new`."""
+def of_texts(path: str, old: str | None, new: str | None, *, most: int = MOST, was: str | None = None) -> Diff:
+    """Return the diff from `old` (None: the file is new) to `new` (None: it goes), which was called `was` before."""
     page = _Page(most)
-    _heading(page, path, created=old is None)
-    _hunks(page, _lines(old or "", last=True), _lines(new, last=True), line=1, shift=0)
+    page.put("--- /dev/null" if old is None else f"--- a/{printable(was or path)}")
+    page.put("+++ /dev/null" if new is None else f"+++ b/{printable(path)}")
+    _hunks(page, _lines(old or "", last=True), _lines(new or "", last=True), line=1, shift=0)
     return page.finished()
-
-
-def _heading(page: _Page, path: str, *, created: bool) -> None:
-    page.put("--- /dev/null" if created else f"--- a/{printable(path)}")
-    page.put(f"+++ b/{printable(path)}")
 
 
 def _lines(text: str, *, last: bool) -> list[str]:

@@ -64,6 +64,7 @@ async def _preview(args: Rewind, snapshots: Snapshots) -> Previewed:
     pins="call",
     preview=_preview,
     person_only=True,
+    follows=False,
     spills=False,
     summary="Put files back as they were just before a call.",
     description=_PROSE["rewind"],
@@ -87,7 +88,7 @@ async def rewind(args: Rewind, snapshots: Snapshots) -> Answer[Rewound]:
     restored = await snapshots.restore(plan)
     put_back = set(restored)
     changed = tuple(
-        Change(step.held.path, step.expect, step.held.digest) for step in plan.steps if step.held.path in put_back
+        Change(step.held.path, step.expect, step.held.mark) for step in plan.steps if step.held.path in put_back
     )
     payload = Rewound(to=plan.to, calls=plan.calls, paths=tuple(map(printable, restored)))
     return Answer(payload, evidence=Evidence(diff=diff or None, changed=changed))

@@ -55,5 +55,5 @@ async def _footprint(kit: Kit, found: Entry, args: Mapping[str, Any]) -> Footpri
         raise Refusal("args.invalid", "; ".join(faults))
     converted = found.convert(args)
     parsed = parse(found, converted.args, dialect="toolcrib")
-    _, footprint = await resolve(found.tool.footprint(parsed), kit)
+    _, footprint = await resolve(found.tool, parsed, kit)
     return footprint

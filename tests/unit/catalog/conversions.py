@@ -50,6 +50,14 @@ kram grep {"pattern": "a|b"}
   = grep {"pattern": "a|b", "mode": "regex"}
 kram list_dir {}
   = list_dir {}
+kram move_file {"old_path": "a", "new_path": "b"}
+  = move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true} always_ask
+kram delete_file {"path": "a"}
+  = delete_file {"path": "a"}
+toolcrib move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true}
+  = move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true}
+standard move_file {"oldPath": "a", "newPath": "b", "overwriteExisting": true}
+  = move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true}
 kram artifact_read {"id": "x", "offset": 5}
   = artifact_read {"id": "x", "offset": 5}
 standard write_file {"path": "a", "content": "x", "overwriteExisting": true}

@@ -83,7 +83,8 @@ def test_every_schema_is_one_and_flat_enough_for_every_provider(spoken: str) -> 
 
 def test_each_dialect_shows_exactly_the_names_of_its_system() -> None:
     names = {spoken: set(CATALOG.view(dialect=spoken).names) for spoken in DIALECTS}
-    every = {"read_file", "list_dir", "write_file", "edit_file", "glob", "grep", "fff_search", "artifact_read"}
+    every = {"read_file", "list_dir", "write_file", "edit_file", "move_file", "delete_file"}
+    every |= {"glob", "grep", "fff_search", "artifact_read"}
     assert names == {
         "toolcrib": every,
         "standard": every,

@@ -69,7 +69,8 @@ def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_the_tools_are_those_of_the_design_in_order() -> None:
     assert [named(tool) for tool in TOOLS] == [
-        *("read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "fff_search", "artifact_read", "rewind")
+        *("read_file", "write_file", "edit_file", "move_file", "delete_file"),
+        *("list_dir", "glob", "grep", "fff_search", "artifact_read", "rewind"),
     ]
 
 
@@ -140,6 +141,8 @@ def test_kind_effect_and_approval_are_those_of_the_design() -> None:
         **reads,
         "artifact_read": ("read", "read", "never"),
         "edit_file": ("write", "reversible", "required"),
+        "move_file": ("write", "reversible", "required"),
+        "delete_file": ("write", "irreversible", "required"),
         "write_file": ("write", "irreversible", "required"),
         "rewind": ("write", "irreversible", "required"),
     }
@@ -157,6 +160,7 @@ def test_footprints_name_what_is_read_and_written() -> None:
         "fff_search": {"query": "x", "cwd": "p"},
         "write_file": {"path": "p", "content": ""},
         "edit_file": {"path": "p", "edits": edits},
+        "delete_file": {"path": "p"},
     }
     for tool in TOOLS:
         if named(tool) in args:

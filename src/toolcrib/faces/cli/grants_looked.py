@@ -8,9 +8,9 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.grants import on
 from toolcrib.faces.cli.look import paint, table
 from toolcrib.faces.cli.out import stderr, stdout
-from toolcrib.faces.cli.safe import one_line
 from toolcrib.faces.cli.session import REFUSED, drive, opened
 from toolcrib.terms.settings import Mode
+from toolcrib.terms.visible import one_line
 from toolcrib.wiring.replay import Replayed
 
 

@@ -70,6 +70,11 @@ def difference(page: Page, path: str, old: bytes | None, new: bytes | None) -> N
         _hunk(page, before, after, group)
 
 
+def directory(page: Page, path: str, what: str) -> None:
+    """Put what becomes of the directory at `path` on the page."""
+    page.put(f"directory {_safe(path)} {what}")
+
+
 def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[_Block]:
     head, most = 0, min(len(old), len(new))
     while head < most and old[head] == new[head]:

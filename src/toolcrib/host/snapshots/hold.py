@@ -1,9 +1,10 @@
 """Taking the pre-image of a call's write footprint, and seeing what differs from it later."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.host.workspace.workspace import Workspace, parents_among
+from toolcrib.terms.digest import DIRECTORY
 from toolcrib.terms.facts import Place
 from toolcrib.terms.outcome import Change
 from toolcrib.terms.records import Checkpoint, Held
@@ -28,8 +29,9 @@ def take(workspace: Workspace, paths: Sequence[str], call_id: str = "") -> list[
         Refusal: as the reading of a file; `checkpoint.failed` for one that is too large.
     """
     found: dict[str, Taken] = {}
+    named = frozenset(paths)
     for path in paths:
-        place = workspace.place(path)
+        place = workspace.place(path, follow=False)
         if place.path != path:
             raise Refusal(
                 "checkpoint.failed",
@@ -38,24 +40,31 @@ def take(workspace: Workspace, paths: Sequence[str], call_id: str = "") -> list[
             )
         if place.kind == "missing":
             for parent in _above(place.path):
-                if parent not in found and workspace.place(parent).kind == "missing":
-                    found[parent] = Taken(Held(path=parent, kind="missing"))
+                if parent not in found and parent not in named and workspace.place(parent).kind == "missing":
+                    found[parent] = Taken(Held(path=parent, kind="missing", implied=True))
         found[place.path] = _take(workspace, place, call_id)
     return list(found.values())
 
 
 def changes(workspace: Workspace, checkpoint: Checkpoint) -> tuple[Change, ...]:
-    """Return which held files are not what they were: other bytes, other permission bits, made or gone."""
+    """Return which held paths are not what they were: other bytes, another link, other permission bits, made or gone.
+
+    Of directories only that they were made or are gone.
+    """
     found: list[Change] = []
-    for held in files_of(checkpoint):
+    for held in checkpoint.held:
+        if held.implied:
+            continue
         now = present(workspace, held.path, own=True)
-        if (now.kind, now.digest) != (held.kind, held.digest) or (now.kind == "file" and now.mode != held.mode):
-            found.append(Change(held.path, held.digest, now.digest))
+        if (now.kind, now.digest) != (held.kind, held.mark) or (now.kind == "file" and now.mode != held.mode):
+            found.append(Change(held.path, held.mark, now.digest))
     return tuple(found)
 
 
 def present(workspace: Workspace, path: str, *, own: bool = False) -> Place:
-    """Return what stands at exactly `path` now, hashed: nothing when a link or a file has taken the place of a parent.
+    """Return what stands at exactly `path` now, no link followed, with the digest that proves it.
+
+    Nothing stands there when a link or a file has taken the place of a parent.
 
     With `own`, what this workspace has just written there is known by its digest and not read again.
 
@@ -64,26 +73,25 @@ def present(workspace: Workspace, path: str, *, own: bool = False) -> Place:
     """
     absent = Place(asked=path, path=path, kind="missing")
     try:
-        now = workspace.place(path, digest=True, own=own)
+        now = workspace.place(path, digest=True, follow=False, own=own)
     except Refusal as refusal:
         if refusal.name in {"file.missing", "file.not_directory", "file.outside"}:
             return absent
         raise
-    return now if now.path == path else absent
-
-
-def files_of(checkpoint: Checkpoint) -> tuple[Held, ...]:
-    """Return what was held of the footprint itself, without the missing directories above it."""
-    above = directories_of(checkpoint)
-    return tuple(held for held in checkpoint.held if held.path not in above)
+    if now.path != path:
+        return absent
+    return replace(now, digest=DIRECTORY) if now.kind == "directory" else now
 
 
 def directories_of(checkpoint: Checkpoint) -> tuple[str, ...]:
     """Return the directories that did not exist before the call, deepest first."""
-    return parents_among([held.path for held in checkpoint.held])
+    missing = {held.path for held in checkpoint.held if held.kind == "missing"}
+    return tuple(path for path in parents_among([held.path for held in checkpoint.held]) if path in missing)
 
 
 def _take(workspace: Workspace, place: Place, call_id: str) -> Taken:
+    if place.kind == "symlink":
+        return Taken(Held(path=place.path, kind="symlink", target=workspace.link_text(place.path)))
     if place.kind != "file":
         return Taken(Held(path=place.path, kind=place.kind, mode=place.mode))
     if place.size > LARGEST:

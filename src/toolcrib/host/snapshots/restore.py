@@ -10,6 +10,7 @@ from toolcrib.host.workspace.write import Put
 from toolcrib.ports.blobs import Blobs
 from toolcrib.ports.scope import Scope
 from toolcrib.ports.snapshots import Step
+from toolcrib.terms.digest import DIRECTORY
 from toolcrib.terms.refusals import Refusal
 
 _KEPT = 64 << 20
@@ -28,15 +29,14 @@ def conflicts(workspace: Workspace, steps: Sequence[Step]) -> tuple[Step, ...]:
     changed: list[str] = []
     for step in steps:
         held = step.held
-        if held.kind not in {"file", "missing"}:
-            raise Refusal("snapshot.missing", f"{held.path!r} was a {held.kind} before; only files can be put back")
+        if held.kind not in {"file", "missing", "symlink", "directory"}:
+            raise Refusal("snapshot.missing", f"{held.path!r} was a {held.kind} before, which cannot be put back")
         now = present(workspace, held.path)
-        if now.kind == held.kind and now.digest == held.digest:
-            if now.mode != held.mode:
+        if now.kind == held.kind and now.digest == held.mark:
+            if now.kind in {"file", "directory"} and now.mode != held.mode:
                 left.append(Step(call_id=step.call_id, held=held, expect=now.digest))
             continue
-        wanted = "missing" if step.expect is None else "file"
-        if now.kind == wanted and now.digest == step.expect:
+        if (now.digest == step.expect) and (now.exists == (step.expect is not None)):
             left.append(step)
         else:
             changed.append(held.path)
@@ -67,7 +67,7 @@ class Restore:
                 self._keep(step.held.digest, await self._blobs.get(step.held.digest))
         left = await to_thread.run_sync(conflicts, self._workspace, tuple(steps))
         done: list[str] = []
-        for step in left:
+        for step in _ordered(left):
             digest = step.held.digest
             data = b"" if digest is None else self._bytes.get(digest) or await self._blobs.get(digest)
             try:
@@ -75,7 +75,9 @@ class Restore:
             except Refusal as refusal:
                 raise _partly(refusal, step.held.path, done) from refusal
             done.append(step.held.path)
-        deepest = sorted(set(directories), key=lambda each: (-each.count("/"), each))
+        await to_thread.run_sync(self._set_modes, left)
+        unwanted = {*directories, *(step.held.path for step in left if _unmade(step))}
+        deepest = sorted(unwanted, key=lambda each: (-each.count("/"), each))
         gone = await to_thread.run_sync(lambda: [path for path in deepest if self._workspace.unmake(path)])
         return (*done, *gone)
 
@@ -85,12 +87,54 @@ class Restore:
             self._room -= len(data)
 
     def _put(self, step: Step, data: bytes) -> None:
-        held = step.held
-        if held.kind == "missing":
-            self._workspace.remove(self._scope, held.path, expect=step.expect)
+        held, expect = step.held, step.expect
+        if _unmade(step):
+            self._workspace.unmake(held.path)
             return
-        put = Put(path=held.path, data=data, expect=step.expect, mode=held.mode, forced=True)
-        self._workspace.put(self._scope, put)
+        if expect == DIRECTORY and held.kind not in {"directory", "missing"}:
+            self._workspace.unmake(held.path)  # it is put back only where nothing stands: a full one stays and is told
+            expect = None
+        if held.kind == "directory":
+            if expect not in {None, DIRECTORY}:
+                self._workspace.remove(self._scope, held.path, expect=expect)
+            self._workspace.make(self._scope, held.path)
+            return
+        if expect is not None and (
+            held.kind != "file" or self._workspace.place(held.path, follow=False).kind != "file"
+        ):
+            self._workspace.remove(self._scope, held.path, expect=expect)
+            expect = None
+        if held.kind == "symlink":
+            self._workspace.link(self._scope, held.path, held.target or "")
+        elif held.kind == "file":
+            put = Put(path=held.path, data=data, expect=expect, mode=held.mode, forced=True)
+            self._workspace.put(self._scope, put)
+
+    def _set_modes(self, steps: Sequence[Step]) -> None:
+        """Give directories that were put back their modes: last, since a mode may forbid to write into them."""
+        made = sorted((step.held for step in steps if step.held.kind == "directory"), key=lambda held: held.path)
+        for held in reversed(made):
+            self._workspace.set_mode(self._scope, held.path, held.mode)
+
+
+def _unmade(step: Step) -> bool:
+    """Tell whether a step is to remove a directory, which goes last and only when it is empty."""
+    return step.held.kind == "missing" and step.expect == DIRECTORY
+
+
+def _ordered(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps as they are taken.
+
+    First what has to go from directories that a file takes the place of, deepest first; then the directories to make;
+    then all else. Directories that only have to go are left out: they go last.
+    """
+    kinds = {"file", "symlink"}
+    full = tuple(f"{step.held.path}/" for step in steps if step.expect == DIRECTORY and step.held.kind in kinds)
+    first = [step for step in steps if step.held.kind == "missing" and step.held.path.startswith(full)] if full else []
+    early = {step.held.path for step in first}
+    rest = [step for step in steps if step.held.path not in early and not _unmade(step)]
+    first.sort(key=lambda step: step.held.path, reverse=True)
+    return [*first, *sorted(rest, key=lambda step: (step.held.kind != "directory", step.held.path))]
 
 
 def _conflict(paths: Sequence[str]) -> Refusal:

@@ -6,7 +6,7 @@ from functools import partial
 from anyio import to_thread
 
 from toolcrib.host.snapshots import hold as holding
-from toolcrib.host.snapshots.difference import Page, difference
+from toolcrib.host.snapshots.difference import Page, difference, directory
 from toolcrib.host.snapshots.history import History, Made
 from toolcrib.host.snapshots.restore import Restore, conflicts
 from toolcrib.host.workspace.workspace import Workspace
@@ -94,10 +94,20 @@ class WorkspaceSnapshots:
         return page.text()
 
     def _compare(self, page: Page, step: Step, new: bytes | None) -> None:
-        old = None
-        if step.expect is not None:
-            old = self._workspace.load(step.held.path, most=holding.LARGEST).data
-        difference(page, step.held.path, old, new)
+        """Put what one step changes on the page; a link is shown by its text, a directory by one line."""
+        held, old = step.held, None
+        now = self._workspace.place(held.path, follow=False)
+        if now.kind == "file":
+            old = self._workspace.load(held.path, most=holding.LARGEST).data
+        elif now.kind == "symlink":
+            old = _shown_link(self._workspace.link_text(held.path))
+        if held.kind == "symlink":
+            new = _shown_link(held.target or "")
+        if "directory" in {now.kind, held.kind}:
+            verb = "goes, if it is empty" if held.kind != "directory" else "comes back"
+            directory(page, held.path, verb if now.kind != held.kind else "gets its mode back")
+        if old is not None or new is not None:
+            difference(page, held.path, old, new)
 
     async def _steps(self, made: Sequence[Made]) -> tuple[Step, ...]:
         """Return one step a path: what the first of the calls held of it, and what the last of them left."""
@@ -117,3 +127,7 @@ class WorkspaceSnapshots:
         """Return the directories above a created file that did not exist before the call that created it."""
         checkpoint = await self._history.checkpoint(step.call_id)
         return [path for path in holding.directories_of(checkpoint) if step.held.path.startswith(f"{path}/")]
+
+
+def _shown_link(target: str) -> bytes:
+    return f"link to {target}\n".encode("utf-8", "surrogateescape")

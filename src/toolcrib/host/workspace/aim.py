@@ -2,21 +2,25 @@
 
 import errno
 import os
-import stat
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from toolcrib.host.workspace.base import Base, Spot, resolve
-from toolcrib.host.workspace.faults import Doing, fault, not_regular, shown
+from toolcrib.host.workspace.faults import Doing, fault, kind_of, not_regular, shown
 from toolcrib.host.workspace.near import missing
 from toolcrib.host.workspace.temp import same_inode
 from toolcrib.ports.scope import Scope
+from toolcrib.terms.facts import PathKind
 from toolcrib.terms.refusals import Refusal
 
 _TRIES = 8
 _TURN = 0.5  # seconds; a turn of ours lasts as long as hashing one file
+FILE: frozenset[PathKind] = frozenset({"file"})
+"""What a write may stand on."""
+NAMED: frozenset[PathKind] = frozenset({"file", "symlink"})
+"""What is removed or carried by its name, no link followed."""
 
 
 @dataclass
@@ -48,7 +52,12 @@ class Aim:
             raise protected(self.asked)
 
     def settled(self) -> bool:
-        """Take the turn of this directory, then tell whether the file is still the one that was checked.
+        """Take the turn of this directory, then tell whether the file is still the one that was checked."""
+        self.take_turn()
+        return self.unchanged()
+
+    def take_turn(self) -> None:
+        """Take the turn of this directory; it is given back when the handle is closed.
 
         Turns are among processes of this program only: without them, one session could read what another is about to
         take back. A lock that someone else keeps is not waited for long, since the proof holds without it.
@@ -56,6 +65,9 @@ class Aim:
         until = time.monotonic() + _TURN
         while not self.base.calls.lock(self.directory) and time.monotonic() < until:
             time.sleep(0.001)
+
+    def unchanged(self) -> bool:
+        """Tell whether what stands there is still what was checked."""
         if self.status is None:
             return True
         try:
@@ -70,13 +82,17 @@ class Aim:
 
 
 @contextmanager
-def aim(base: Base, scope: Scope, path: str, doing: Doing) -> Generator[Aim]:
-    """Yield where `path` leads for writing; missing parents are made for `write`, and unmade if the body raises.
+def aim(
+    base: Base, scope: Scope, path: str, doing: Doing, *, kinds: frozenset[PathKind] = FILE, follow: bool = True
+) -> Generator[Aim]:
+    """Yield where `path` leads for changing; missing parents are made for `write`, and unmade if the body raises.
+
+    What stands there is one of `kinds`. Without `follow` a link at the end is itself what stands there.
 
     Raises:
         Refusal: as `resolve`; `file.not_regular`, `file.protected`, `file.denied`, `file.missing`.
     """
-    found = _aim(base, scope, path, doing)
+    found = _aim(base, scope, path, doing, kinds=kinds, follow=follow)
     try:
         yield found
     except BaseException:
@@ -111,12 +127,12 @@ def protected(asked: str) -> Refusal:
     )
 
 
-def _aim(base: Base, scope: Scope, path: str, doing: Doing) -> Aim:
+def _aim(base: Base, scope: Scope, path: str, doing: Doing, *, kinds: frozenset[PathKind], follow: bool) -> Aim:
     made: list[tuple[int, bytes, str]] = []
     try:
         for _ in range(_TRIES):
-            with resolve(base, path) as spot:
-                _check(base, scope, spot, doing)
+            with resolve(base, path, follow=follow) as spot:
+                _check(base, scope, spot, doing, kinds)
                 found = _existing(base, scope, spot) if spot.status else _new(base, scope, spot, made)
             if found is not None:
                 return found
@@ -128,14 +144,16 @@ def _aim(base: Base, scope: Scope, path: str, doing: Doing) -> Aim:
         raise
 
 
-def _check(base: Base, scope: Scope, spot: Spot, doing: Doing) -> None:
-    if spot.status is not None and not stat.S_ISREG(spot.status.st_mode):
-        raise not_regular(spot.asked, spot.place().kind)
+def _check(base: Base, scope: Scope, spot: Spot, doing: Doing, kinds: frozenset[PathKind]) -> None:
+    if spot.path == "." and "directory" in kinds:
+        raise Refusal("file.protected", "the workspace root itself is never moved", hint="Name something beneath it.")
+    if spot.status is not None and (kind := kind_of(spot.status.st_mode)) not in kinds:
+        raise not_regular(spot.asked, kind)
     permit(base, scope, spot.asked, spot.path)
     if spot.status is None:
         if doing == "remove":
             raise missing(base, scope, spot)
-        if spot.asked.endswith(("/", "/.")):
+        if "directory" not in kinds and spot.asked.endswith(("/", "/.")):
             raise Refusal(
                 "file.not_directory",
                 f"expected a file name, found {shown(spot.asked)}, which asks for a directory",

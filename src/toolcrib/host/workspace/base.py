@@ -157,27 +157,30 @@ def _beneath(base: Base, path: str, raw: bytes) -> bytes:
 
 
 @contextmanager
-def resolve(base: Base, path: str) -> Generator[Spot]:
-    """Yield what `path` leads to, links followed; the handle is closed at the end.
+def resolve(base: Base, path: str, *, follow: bool = True) -> Generator[Spot]:
+    """Yield what `path` leads to; the handle is closed at the end.
+
+    Links are followed; without `follow` one at the end is not, unless a slash after it asks for a directory.
 
     Raises:
         Refusal: `file.outside`, `file.missing` for a path that can never exist, `file.not_directory`, `file.denied`,
             `args.invalid`, `workspace.gone`.
     """
-    spot = _resolve(base, path, relative(base, path))
+    raw = relative(base, path)
+    spot = _resolve(base, path, raw, follow=follow or raw.endswith((b"/", b"/.")))
     try:
         yield spot
     finally:
         base.calls.release(spot.handle)
 
 
-def _resolve(base: Base, path: str, raw: bytes, links: int = 0) -> Spot:
+def _resolve(base: Base, path: str, raw: bytes, links: int = 0, *, follow: bool = True) -> Spot:
     if links > _MAX_LINKS:
         raise fault(OSError(errno.ELOOP, ""), path, "read")
     for _ in range(_AGAIN):
         handle = -1
         try:
-            handle = base.reach(raw, O_PATH)
+            handle = base.reach(raw, O_PATH if follow else O_PATH | os.O_NOFOLLOW)
             found = base.canonical(handle)
             if _is_displaced(found, raw):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -186,7 +189,7 @@ def _resolve(base: Base, path: str, raw: bytes, links: int = 0) -> Spot:
             if handle >= 0:
                 base.calls.release(handle)
                 continue
-            spot = _absent(base, path, raw, links)
+            spot = _absent(base, path, raw, links, follow=follow)
             if spot is not None:
                 return spot
         except BaseException as error:
@@ -204,7 +207,7 @@ def _is_displaced(path: str, raw: bytes) -> bool:
     return name.startswith(TEMP_PREFIX) and not raw.endswith(os.fsencode(name))
 
 
-def _absent(base: Base, path: str, raw: bytes, links: int) -> Spot | None:
+def _absent(base: Base, path: str, raw: bytes, links: int, *, follow: bool) -> Spot | None:
     """Find the deepest directory that exists; None when the path came to exist meanwhile."""
     base.alive()
     parts = [part for part in raw.split(b"/") if part not in {b"", b"."}]
@@ -219,7 +222,7 @@ def _absent(base: Base, path: str, raw: bytes, links: int) -> Spot | None:
             raise fault(error, path, "read") from None
         spot: Spot | None = None
         try:
-            spot = _beside(base, path, handle, tuple(parts[count:]), links)
+            spot = _beside(base, path, handle, tuple(parts[count:]), links, follow=follow)
         except OSError:
             continue
         finally:
@@ -229,7 +232,7 @@ def _absent(base: Base, path: str, raw: bytes, links: int) -> Spot | None:
     return None
 
 
-def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], links: int) -> Spot | None:
+def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], links: int, *, follow: bool) -> Spot | None:
     """Return the spot of the names `rest`, the first of which is not in the directory `handle`, or leads nowhere."""
     here, name = base.canonical(handle), rest[0]
     inside = "" if here == "." else f"{here}/"
@@ -239,7 +242,7 @@ def _beside(base: Base, path: str, handle: int, rest: tuple[bytes, ...], links: 
         if b".." in rest:
             raise _no_way(path) from None
         return Spot(handle, path, inside + os.fsdecode(b"/".join(rest)), None, rest)
-    if not stat.S_ISLNK(found.st_mode):
+    if not stat.S_ISLNK(found.st_mode) or (len(rest) == 1 and not follow):
         return None
     if len(rest) > 1:
         raise _no_way(path)

@@ -109,11 +109,23 @@ class Calls:
 
     def settle(self, directory: int, old: bytes, new: bytes) -> None:
         """Rename, only where `new` does not exist."""
-        self._rename(directory, old, new, _NOREPLACE)
+        self._rename(directory, old, directory, new, _NOREPLACE)
 
     def exchange(self, directory: int, one: bytes, other: bytes) -> None:
         """Swap two names in one step."""
-        self._rename(directory, one, other, _EXCHANGE)
+        self._rename(directory, one, directory, other, _EXCHANGE)
+
+    def carry(self, directory: int, old: bytes, other: int, new: bytes) -> None:
+        """Rename into another directory, only where `new` does not exist."""
+        self._rename(directory, old, other, new, _NOREPLACE)
+
+    def swap(self, directory: int, one: bytes, other: int, second: bytes) -> None:
+        """Swap two names of two directories in one step."""
+        self._rename(directory, one, other, second, _EXCHANGE)
+
+    def link(self, directory: int, target: bytes, name: bytes) -> None:
+        """Make a symbolic link with the text `target`."""
+        os.symlink(target, name, dir_fd=directory)
 
     def unlink(self, directory: int, name: bytes) -> None:
         """Remove a name."""
@@ -127,7 +139,7 @@ class Calls:
         """Remove an empty directory."""
         os.rmdir(name, dir_fd=directory)
 
-    def _rename(self, directory: int, old: bytes, new: bytes, flags: int) -> None:
+    def _rename(self, directory: int, old: bytes, other: int, new: bytes, flags: int) -> None:
         if _RENAME_NUMBER is None:
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
         _checked(
@@ -135,7 +147,7 @@ class Calls:
                 ctypes.c_long(_RENAME_NUMBER),
                 ctypes.c_int(directory),
                 ctypes.c_char_p(old),
-                ctypes.c_int(directory),
+                ctypes.c_int(other),
                 ctypes.c_char_p(new),
                 ctypes.c_uint(flags),
             )

@@ -6,19 +6,23 @@ import stat
 from toolcrib.host.workspace.calls import O_PATH, Calls
 from toolcrib.host.workspace.read import hashed
 from toolcrib.host.workspace.temp import Staged, discard, salted
+from toolcrib.terms.digest import of_link
 
 _LONGEST = 200
 _TRIES = 4
 
 
 def digest_of(calls: Calls, directory: int, name: bytes, known: os.stat_result | None) -> str | None:
-    """Return the digest of the regular file `name`; None for anything else.
+    """Return the digest of the regular file or the link `name`; None for anything else.
 
     None too when it is being written, or its owner or mode is not that of `known`: it is not what was expected then.
     """
     handle = calls.step(directory, name, O_PATH)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISLNK(mode):
+            return of_link(os.fsdecode(os.readlink(b"", dir_fd=handle)))
+        if not stat.S_ISREG(mode):
             return None
         reading = calls.again(handle, os.O_RDONLY)
     finally:

@@ -25,7 +25,17 @@ def dresser(target: Aim, mode: int | None) -> Callable[[int], None]:
         wanted = _NEW & ~target.base.umask if mode is None else _safe(mode, ours=True)
         return lambda handle: calls.permit(handle, wanted)
     wanted = _safe(stat.S_IMODE(old.st_mode) if mode is None else mode, ours=old.st_uid == os.geteuid())
-    source = b"/proc/self/fd/%d" % target.old
+    return _dressed(calls, target.old, old, wanted)
+
+
+def alike(calls: Calls, handle: int, status: os.stat_result) -> Callable[[int], None]:
+    """Return what gives a temp file the metadata of the file that is open (`O_PATH` is enough) as `handle`."""
+    wanted = _safe(stat.S_IMODE(status.st_mode), ours=status.st_uid == os.geteuid())
+    return _dressed(calls, handle, status, wanted)
+
+
+def _dressed(calls: Calls, like: int, old: os.stat_result, wanted: int) -> Callable[[int], None]:
+    source = b"/proc/self/fd/%d" % like
 
     def dress(handle: int) -> None:
         now = os.fstat(handle)

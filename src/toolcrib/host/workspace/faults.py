@@ -8,7 +8,7 @@ from typing import Literal
 from toolcrib.terms.facts import PathKind
 from toolcrib.terms.refusals import Happened, Refusal
 
-Doing = Literal["read", "write", "remove"]
+Doing = Literal["read", "write", "remove", "move"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _LOST = {errno.ENOENT, errno.ESTALE}

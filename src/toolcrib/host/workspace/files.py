@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from toolcrib.host.workspace import read, remove, write
+from toolcrib.host.workspace import move, read, remove, tree, write
 from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.lines import View
-from toolcrib.ports.files import Loaded, Window, Written
+from toolcrib.ports.files import Loaded, Moved, Window, Written
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.facts import Place
 
@@ -17,10 +17,16 @@ class Bound:
         self._base = base
         self._scope = scope
 
-    async def place(self, path: str, *, digest: bool = False) -> Place:
+    async def place(self, path: str, *, digest: bool = False, follow: bool = True) -> Place:
         """Resolve `path` to its canonical place; a file above the edit cap is not hashed."""
         most = self._base.settings.edit_bytes
-        return await self._base.hands.read(partial(read.place, self._base, self._scope, path, digest=digest, most=most))
+        return await self._base.hands.read(
+            partial(read.place, self._base, self._scope, path, digest=digest, most=most, follow=follow)
+        )
+
+    async def entries(self, path: str, *, most: int) -> tuple[Place, ...]:
+        """Return everything beneath a directory."""
+        return await self._base.hands.read(partial(tree.entries, self._base, self._scope, path, most=most))
 
     async def load(self, path: str, *, most: int) -> Loaded:
         """Read a whole regular file."""
@@ -38,5 +44,9 @@ class Bound:
         return await self._base.hands.change(partial(write.write, self._base, self._scope, put))
 
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
-        """Remove a regular file, then the directories of `prune` that are empty."""
+        """Remove a file or a link, then the directories of `prune` that are empty."""
         await self._base.hands.change(partial(remove.remove, self._base, self._scope, path, expect=expect, prune=prune))
+
+    async def move(self, old: str, new: str, *, over: str | None = None) -> Moved:
+        """Give what stands at `old` the name `new`."""
+        return await self._base.hands.change(partial(move.move, self._base, self._scope, old, new, over=over))

@@ -15,7 +15,7 @@ from toolcrib.host.workspace.near import missing
 from toolcrib.host.workspace.stream import stream
 from toolcrib.ports.files import Loaded, Window
 from toolcrib.ports.scope import Scope
-from toolcrib.terms.digest import of_bytes
+from toolcrib.terms.digest import of_bytes, of_link
 from toolcrib.terms.facts import Place
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import LINE_BREAK, decode, looks_binary
@@ -29,12 +29,26 @@ Fresh = Literal["known", "own", "always"]
 """Which digests are taken again: those that are not known, all but those of our own last writes, all."""
 
 
-def place(base: Base, scope: Scope, path: str, *, digest: bool, most: int | None, fresh: Fresh = "known") -> Place:
-    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size)."""
-    with resolve(base, path) as spot:
+def place(
+    base: Base,
+    scope: Scope,
+    path: str,
+    *,
+    digest: bool,
+    most: int | None,
+    fresh: Fresh = "known",
+    follow: bool = True,
+) -> Place:
+    """Resolve `path`; with `digest`, hash a regular file of at most `most` bytes (None: of any size).
+
+    The text of a link is always hashed.
+    """
+    with resolve(base, path, follow=follow) as spot:
         if spot.path not in scope.writes:
             permit_read(scope, spot)
         found = spot.place()
+        if found.kind == "symlink":
+            return spot.place(of_link(link_text(spot)))
         if not digest or found.kind != "file" or (most is not None and found.size > most):
             return found
         known = _known(base, spot, fresh)
@@ -48,6 +62,18 @@ def _known(base: Base, spot: Spot, fresh: Fresh) -> str | None:
     if spot.status is None or fresh == "always":
         return None
     return base.known.written(spot.status) if fresh == "own" else base.known.find(spot.status)
+
+
+def link_text(spot: Spot) -> str:
+    """Return the text of the link that a spot is.
+
+    Raises:
+        Refusal: as reading a file.
+    """
+    try:
+        return os.fsdecode(os.readlink(b"", dir_fd=spot.handle))
+    except OSError as error:
+        raise fault(error, spot.asked, "read") from None
 
 
 def _hashed_place(base: Base, spot: Spot, handle: int) -> Place:

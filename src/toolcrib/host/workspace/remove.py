@@ -1,14 +1,12 @@
-"""Removing a file, proven: moved aside, hashed, and only then unlinked."""
+"""Removing a file or a link, proven: moved aside, hashed, and only then unlinked."""
 
 import os
 import stat
-from contextlib import suppress
 
-from toolcrib.host.workspace.aim import Aim, aim
-from toolcrib.host.workspace.base import Base, relative
-from toolcrib.host.workspace.calls import O_PATH
+from toolcrib.host.workspace.aim import NAMED, Aim, aim
+from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.displaced import digest_of, keep
-from toolcrib.host.workspace.faults import fault, not_regular
+from toolcrib.host.workspace.faults import fault
 from toolcrib.host.workspace.temp import aside_name
 from toolcrib.host.workspace.write import refuse_read_only, stale
 from toolcrib.ports.scope import Scope
@@ -18,16 +16,15 @@ from toolcrib.terms.digest import cites
 def remove(
     base: Base, scope: Scope, path: str, *, expect: str | None, prune: tuple[str, ...] = (), forced: bool = False
 ) -> None:
-    """Remove the regular file at `path` if its bytes are `expect`, then each directory of `prune` that is empty.
+    """Remove the file or the link at `path` if its digest is `expect`, then each directory of `prune` that is empty.
 
     Raises:
         Refusal: see `ports.files.Files.remove`.
     """
-    _refuse_link(base, path)
-    with aim(base, scope, path, "remove") as target:
+    with aim(base, scope, path, "remove", kinds=NAMED, follow=False) as target:
         if expect is None:
             raise stale(path, "nothing should stand there")
-        if target.status is not None:
+        if target.status is not None and stat.S_ISREG(target.status.st_mode):
             refuse_read_only(path, target.status, forced=forced)
         _remove(target, scope.call_id, expect)
         try:
@@ -55,17 +52,6 @@ def unmake(base: Base, path: str) -> bool:
     finally:
         base.calls.release(directory)
     return True
-
-
-def _refuse_link(base: Base, path: str) -> None:
-    with suppress(OSError):
-        handle = base.reach(relative(base, path), O_PATH | os.O_NOFOLLOW)
-        try:
-            found = os.fstat(handle).st_mode
-        finally:
-            base.calls.release(handle)
-        if stat.S_ISLNK(found):
-            raise not_regular(path, "symlink")
 
 
 def _remove(target: Aim, call_id: str, expect: str) -> None:

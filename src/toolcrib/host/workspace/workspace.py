@@ -6,8 +6,8 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from toolcrib.host.workspace import read, remove, write
-from toolcrib.host.workspace.base import Base, relative
+from toolcrib.host.workspace import read, remove, restore, write
+from toolcrib.host.workspace.base import Base, relative, resolve
 from toolcrib.host.workspace.calls import O_PATH, RESOLVE_BENEATH, Calls
 from toolcrib.host.workspace.faults import fault, kind_of, not_regular
 from toolcrib.host.workspace.files import Bound
@@ -139,13 +139,24 @@ class Workspace:
         """Tell whether the canonical `path` is protected by its spelling. A write checks the inode too."""
         return self._base.guard.names_protected(path)
 
-    def place(self, path: str, *, digest: bool = False, own: bool = False) -> Place:
+    def link_text(self, path: str) -> str:
+        """Return the text of the link at `path`.
+
+        Raises:
+            Refusal: also `file.stale` when no link stands there any more.
+        """
+        with resolve(self._base, path, follow=False) as spot:
+            if spot.place().kind != "symlink":
+                raise write.stale(path, "it is no link any more")
+            return read.link_text(spot)
+
+    def place(self, path: str, *, digest: bool = False, follow: bool = True, own: bool = False) -> Place:
         """Resolve `path` as `Files.place`, whatever a rule says; with `digest`, read and hash a file of any size.
 
         With `own`, a file that this workspace has just written is not read again: `Known.written`.
         """
         fresh: read.Fresh = "own" if own else "always"
-        return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=fresh)
+        return read.place(self._base, Scope(), path, digest=digest, most=None, fresh=fresh, follow=follow)
 
     def load(self, path: str, *, most: int, keep_for: str = "") -> Loaded:
         """Read a whole file as `Files.load`, whatever a rule says of it, and keep it for a reading of that call."""
@@ -156,8 +167,32 @@ class Workspace:
         return write.write(self._base, scope, put)
 
     def remove(self, scope: Scope, path: str, *, expect: str | None) -> None:
-        """Remove as `Files.remove`, a read-only file too."""
+        """Remove a file or a link as `Files.remove`, a read-only file too."""
         remove.remove(self._base, scope, path, expect=expect, forced=True)
+
+    def link(self, scope: Scope, path: str, target: str) -> None:
+        """Make a link with the text `target` where nothing stands, durably; parents are created.
+
+        Raises:
+            Refusal: as `Files.write`.
+        """
+        restore.link(self._base, scope, path, target)
+
+    def make(self, scope: Scope, path: str) -> None:
+        """Make a directory where nothing stands, durably; parents are created. One that exists is left as it is.
+
+        Raises:
+            Refusal: as `Files.write`.
+        """
+        restore.make(self._base, scope, path)
+
+    def set_mode(self, scope: Scope, path: str, mode: int) -> None:
+        """Set the permission bits of the directory at the canonical `path`, never setuid.
+
+        Raises:
+            Refusal: as `Files.write`.
+        """
+        restore.set_mode(self._base, scope, path, mode)
 
     def unmake(self, path: str) -> bool:
         """Remove the directory at the canonical `path` if it is empty; tell whether it was."""
