@@ -12,7 +12,7 @@ from toolcrib._version import __version__
 if TYPE_CHECKING:
     from toolcrib.ports.ask import Answered
     from toolcrib.terms.call import Call, Principal
-    from toolcrib.terms.errors import ConfigError, StoreError, ToolcribError, WorkspaceError
+    from toolcrib.terms.errors import ConfigError, RenderError, StoreError, ToolcribError, WorkspaceError
     from toolcrib.terms.outcome import Bounds, Evidence, Ok, Outcome, Refused
     from toolcrib.terms.payload import Answer, Arguments, Payload
     from toolcrib.terms.records import Approval, Grant
@@ -38,6 +38,7 @@ _HOMES = {
     "Principal": "toolcrib.terms.call",
     "Refusal": "toolcrib.terms.refusals",
     "Refused": "toolcrib.terms.outcome",
+    "RenderError": "toolcrib.terms.errors",
     "StoreError": "toolcrib.terms.errors",
     "ToolcribError": "toolcrib.terms.errors",
     "WorkspaceError": "toolcrib.terms.errors",
@@ -62,6 +63,7 @@ __all__ = [
     "Principal",
     "Refusal",
     "Refused",
+    "RenderError",
     "StoreError",
     "ToolcribError",
     "WorkspaceError",

@@ -12,11 +12,15 @@ from toolcrib.terms.settings import MODES, Mode
 pytestmark = pytest.mark.anyio
 
 OLD, NEW = "one\ntwo\n", "one\nTWO\n"
+EVERY = {
+    *("read_file", "list_dir", "write_file", "edit_file", "move_file", "delete_file", "glob", "grep", "fff_search"),
+    "artifact_read",
+}
 NAMES = {
-    "toolcrib": {"read_file", "list_dir", "write_file", "edit_file", "glob", "grep", "fff_search", "artifact_read"},
-    "standard": {"read_file", "list_dir", "write_file", "edit_file", "glob", "grep", "fff_search", "artifact_read"},
+    "toolcrib": EVERY,
+    "standard": EVERY,
     "staage": {"file_read", "file_edit", "file_write", "file_find", "file_search"},
-    "kram": {"read_file", "list_dir", "write_file", "edit_file", "glob", "grep", "artifact_read"},
+    "kram": {"read_file", "list_dir", "write_file", "edit_file", "move_file", "glob", "grep", "artifact_read"},
     "claude": {"Read", "Edit", "Write", "Glob", "Grep"},
     "codex": {"view_image"},
     "gemini": {"read_file", "list_directory", "write_file", "replace", "glob", "grep_search"},

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+from toolcrib.catalog import nulls
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.refusals import RefusalName
 
@@ -233,11 +234,13 @@ def convert(shape: Shape, args: Mapping[str, Any], canonical: Mapping[str, Any])
     """Return the canonical arguments that `args` mean, with every fault that only this dialect can see.
 
     Unknown names are faults, hidden and fixed parameters among them: a caller cannot reach what its dialect leaves out.
-    Where nothing is spelt differently the arguments stand as they are. Values are not checked against the canonical
+    Null for an optional parameter that does not take it means that it was left out. Where nothing is spelt differently
+    the arguments stand as they are. Values are not checked against the canonical
     schema; the tool's own model does that.
     """
     if shape.plain:
-        return Converted(dict(args), shape.marks)
+        return Converted(nulls.without(args, canonical), shape.marks)
+    args = nulls.without(args, schema_of(shape, canonical))
     properties: Mapping[str, Any] = canonical.get("properties", {})
     names = {
         shape.shown(name): name
@@ -252,6 +255,8 @@ def convert(shape: Shape, args: Mapping[str, Any], canonical: Mapping[str, Any])
             found[name] = _snaked(value, properties[name]) if shape.camel else value
         elif label in shape.extra:
             found[label] = _checked(value, shape.extra[label], label, faults)
+        elif value is None and shape.choice is not None:
+            continue  # a parameter of another tool that shares the name, left out
         else:
             faults.append(Fault(label, _unknown(label, (*names, *shape.extra))))
     faults.extend(

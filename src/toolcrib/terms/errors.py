@@ -6,7 +6,10 @@ ToolcribError
   BootError       a state that cannot be started from (exit 78)
     StoreError    a store that is damaged, foreign or newer
     WorkspaceError  a workspace that is missing, not a directory, or too wide
+  RenderError     a tool or an answer that a provider's rules do not let through
 """
+
+from toolcrib.terms.providers import Provider, Rule
 
 
 class ToolcribError(Exception):
@@ -36,3 +39,16 @@ class StoreError(BootError):
 
 class WorkspaceError(BootError):
     """The workspace does not exist, is not a directory, or is too wide to be one."""
+
+
+class RenderError(ToolcribError):
+    """A tool or an answer that a provider's rules do not let through: names `provider`, `tool` and `rule`.
+
+    Nothing is rendered then: no provider is handed a schema that it would take for another one.
+    """
+
+    def __init__(self, message: str, *, provider: Provider, tool: str, rule: Rule, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.provider: Provider = provider
+        self.tool = tool
+        self.rule: Rule = rule

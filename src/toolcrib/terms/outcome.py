@@ -1,8 +1,11 @@
 """The sealed result of a call: `Ok` or `Refused`, with bounds and evidence. Nothing else reaches a model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
+
+from toolcrib.terms.answers import Media, Told, message
+from toolcrib.terms.providers import Provider
 
 Fields = dict[str, Any]
 """A JSON object in its Python form."""
@@ -130,6 +133,17 @@ class Ok:
             "evidence": self.evidence.to_json(),
         }
 
+    def render(self, provider: Provider, *, call_id: str | None = None, media: Sequence[Media] = ()) -> Fields:
+        """Return the tool-result message of `provider`, to which `call_id` is the id that it gave the call.
+
+        `media` are the pictures that go with the outcome: `await crib.media(outcome)`.
+
+        Raises:
+            RenderError: the provider takes no such call id.
+        """
+        told = Told(tool=self.tool, call_id=self.call_id, text=self.text, whole=self.to_json(), refused=False)
+        return message(told, provider, call_id=call_id, media=media)
+
     def __str__(self) -> str:
         return self.text
 
@@ -165,6 +179,17 @@ class Refused:
             "bounds": self.bounds.to_json() if canonical else spelled(self.bounds, self.spelling),
             "evidence": self.evidence.to_json(),
         }
+
+    def render(self, provider: Provider, *, call_id: str | None = None, media: Sequence[Media] = ()) -> Fields:
+        """Return the tool-result message of `provider`, to which `call_id` is the id that it gave the call.
+
+        `media` are the pictures that go with the outcome: `await crib.media(outcome)`.
+
+        Raises:
+            RenderError: the provider takes no such call id.
+        """
+        told = Told(tool=self.tool, call_id=self.call_id, text=self.text, whole=self.to_json(), refused=True)
+        return message(told, provider, call_id=call_id, media=media)
 
     def __str__(self) -> str:
         return self.text

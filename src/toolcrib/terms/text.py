@@ -20,6 +20,7 @@ _MARKS: tuple[tuple[bytes, Encoding, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "utf-16-be"),
 )
 _BREAKS: dict[Ending, str] = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 SNIFF = 8192
 """Bytes looked at to call a file binary."""
 
@@ -99,3 +100,13 @@ def split_lines(text: str) -> list[str]:
     if lines and lines[-1] == "":
         lines.pop()
     return lines
+
+
+def unicode_only(text: str) -> str:
+    r"""Return `text` with each lone surrogate shown as `\xNN` (a byte that was no UTF-8) or `\uNNNN`."""
+    return text if text.isascii() else _SURROGATE.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code & 0xFF:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"

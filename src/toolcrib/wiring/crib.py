@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from toolcrib.catalog.asked import asked
 from toolcrib.catalog.catalog import Catalog
 from toolcrib.catalog.entry import Entry
 from toolcrib.catalog.overview import overview
-from toolcrib.catalog.wire import Provider, render
+from toolcrib.catalog.wire import Strictness, render
 from toolcrib.engine.batch import run_batch
 from toolcrib.engine.kit import Kit, Policy
 from toolcrib.engine.line import Line
@@ -18,9 +19,11 @@ from toolcrib.ports.files import Loaded as Whole
 from toolcrib.ports.scope import Scope
 from toolcrib.ports.snapshots import Plan
 from toolcrib.ports.tape import Verdict
+from toolcrib.terms.answers import Media, check_id
 from toolcrib.terms.call import Call, Decision, Principal
 from toolcrib.terms.names import mint_id
-from toolcrib.terms.outcome import Fields, Outcome
+from toolcrib.terms.outcome import Fields, Ok, Outcome
+from toolcrib.terms.providers import RULES, Provider
 from toolcrib.terms.records import Approval, Grant, Taped
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import Settings
@@ -31,6 +34,9 @@ from toolcrib.wiring.replay import Replayed, replayed
 
 MOST_ID = 128
 """Longest id that a caller may give a call, characters."""
+
+MEDIA_BYTES = 16 << 20
+"""Largest picture or document sent along with an answer, bytes."""
 
 REWIND = "rewind"
 """Canonical name of the person-only tool that takes calls back."""
@@ -148,9 +154,59 @@ class Crib:
 
         return await run_batch(calls, run=self.submit, is_read=is_read, at_once=self.settings.call.reads_at_once)
 
-    def render(self, provider: Provider = "mcp", *, dialect: str = "toolcrib", without: Iterable[str] = ()) -> Any:
-        """Return what the `tools` field of that provider's request takes, for the tools visible now."""
-        return render(self.catalog.view(dialect=dialect, without=self._without | frozenset(without)), provider)
+    def render(
+        self,
+        provider: Provider = "mcp",
+        *,
+        dialect: str = "toolcrib",
+        without: Iterable[str] = (),
+        strict: Strictness = False,
+    ) -> list[Fields]:
+        """Return what the `tools` field of that provider's request takes, for the tools visible now.
+
+        `strict` asks the provider to hold the model to the schemas: of all tools, or of those named.
+
+        Raises:
+            RenderError: a tool breaks a rule of the provider; it names the tool and the rule, and nothing is rendered.
+        """
+        view = self.catalog.view(dialect=dialect, without=self._without | frozenset(without))
+        return render(view, provider, strict=strict)
+
+    async def replies(
+        self, provider: Provider, calls: Iterable[object], *, dialect: str = "toolcrib", without: Iterable[str] = ()
+    ) -> list[Fields]:
+        """Run the tool calls of a model's answer as one batch; return that provider's tool-result messages, in order.
+
+        `calls` are `message.tool_calls` (openai), `response.output` (openai-responses), `response.content`
+        (anthropic) or `content.parts` (gemini), as the SDK gives them or as JSON; what is no call is passed over.
+
+        Raises:
+            RenderError: a call's id is none of the provider's; nothing was run.
+        """
+        wanted = asked(provider, calls)
+        for each in wanted:
+            check_id(each.call_id or "", provider, tool=each.name)
+        shows = RULES[provider].media != frozenset()
+        made = [self.make(each.name, each.args, dialect=dialect, without=without, takes_media=shows) for each in wanted]
+        outcomes = await self.submit_batch(made)
+        return [
+            outcome.render(provider, call_id=each.call_id, media=await self.media(outcome))
+            for each, outcome in zip(wanted, outcomes, strict=True)
+        ]
+
+    async def media(self, outcome: Outcome) -> tuple[Media, ...]:
+        """Return the pictures and documents that go with an outcome; none when they are gone, or above 16 MiB."""
+        named = outcome.payload.get("media") if isinstance(outcome, Ok) else None
+        told = cast("Fields", named) if isinstance(named, dict) else {}
+        artifact, kind = told.get("artifact"), told.get("media_type")
+        if not isinstance(artifact, str) or not isinstance(kind, str):
+            return ()
+        try:
+            held = await self.artifact(artifact, limit=MEDIA_BYTES)
+        except Refusal:
+            return ()
+        whole = len(held.data) == held.artifact.size
+        return (Media(kind, held.data, f"toolcrib:artifact/{artifact}"),) if whole else ()
 
     def overview(self, *, dialect: str = "toolcrib") -> str:
         """Return the prompt's overview of the visible tools."""

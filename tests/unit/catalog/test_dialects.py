@@ -147,10 +147,17 @@ def test_what_a_dialect_hides_or_cannot_read_is_refused(
     assert said in fault(name, spoken, args).message
 
 
-@pytest.mark.parametrize("span", [[1], [1, 2, 3], ["1", 2], [True, 2], [0, 2], [3, 2], [3, -2], 5, "ab", None])
-def test_a_range_that_is_none_is_refused_or_left_out(span: object) -> None:
+@pytest.mark.parametrize("span", [[1], [1, 2, 3], ["1", 2], [True, 2], [0, 2], [3, 2], [3, -2], 5, "ab"])
+def test_a_range_that_is_none_is_refused(span: object) -> None:
     args = {"command": "view", "path": "a", "view_range": span}
     assert fault("str_replace_editor", "openhands", args).message.startswith("view_range: ")
+
+
+def test_null_for_an_optional_argument_of_a_dialect_leaves_it_out() -> None:
+    args = {"command": "view", "path": "a"}
+    entry = found("str_replace_editor", "openhands", args)
+    nulled = entry.convert({**args, "view_range": None, "old_str": None}, dialect="openhands")
+    assert nulled == entry.convert(args, dialect="openhands")
 
 
 @pytest.mark.parametrize("args", [{}, {"command": "insert", "path": "a"}, {"command": ["view"]}, {"command": None}])

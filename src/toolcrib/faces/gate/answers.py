@@ -1,16 +1,11 @@
 """Outcomes as results of the Model Context Protocol, and the list of tools with what they answer."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
 from toolcrib.terms.errors import ToolcribError
-from toolcrib.terms.outcome import Fields, Ok, Outcome
-from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.outcome import Fields, Outcome
 from toolcrib.wiring.crib import Crib
-
-MEDIA_BYTES = 16 << 20
-"""Largest picture or document sent along, bytes."""
 
 _CALL: Fields = {"tool": {"type": "string"}, "call_id": {"type": "string"}}
 _PROOF: Fields = {
@@ -34,10 +29,7 @@ SPILLED = ("spilled", "size", "head", "tail")
 
 async def result_of(outcome: Outcome, crib: Crib) -> Fields:
     """Return the tool result: what a model reads as text, the whole outcome as structured content, media beside it."""
-    content: list[Fields] = [{"type": "text", "text": str(outcome)}]
-    if isinstance(outcome, Ok) and isinstance(outcome.payload.get("media"), dict):
-        content.extend(await _media(outcome.payload["media"], crib))
-    return {"content": content, "structuredContent": outcome.to_json(), "isError": outcome.kind == "refused"}
+    return outcome.render("mcp", media=await crib.media(outcome))
 
 
 def failed(error: ToolcribError) -> Fields:
@@ -73,20 +65,3 @@ def outcome_schema(payload: Mapping[str, Any]) -> Fields:
 
 def _shallow(schema: Mapping[str, Any]) -> Fields:
     return {key: value for key, value in schema.items() if key in {"type", "description", "enum", "const"}}
-
-
-async def _media(media: Mapping[str, Any], crib: Crib) -> list[Fields]:
-    """Return the picture or document that a payload names; nothing when it is gone or no media after all."""
-    artifact, kind = media.get("artifact"), media.get("media_type")
-    if not isinstance(artifact, str) or not isinstance(kind, str):
-        return []
-    try:
-        held = await crib.artifact(artifact, limit=MEDIA_BYTES)
-    except Refusal:
-        return []
-    if len(held.data) < held.artifact.size:
-        return []
-    data = base64.b64encode(held.data).decode("ascii")
-    if kind.startswith("image/"):
-        return [{"type": "image", "data": data, "mimeType": kind}]
-    return [{"type": "resource", "resource": {"uri": f"toolcrib:artifact/{artifact}", "mimeType": kind, "blob": data}}]

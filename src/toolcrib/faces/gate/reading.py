@@ -5,7 +5,6 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from toolcrib.faces.gate.answers import MEDIA_BYTES
 from toolcrib.faces.gate.sdk import (
     INVALID_PARAMS,
     GetPromptRequestParams,
@@ -22,7 +21,7 @@ from toolcrib.faces.gate.sdk import (
 from toolcrib.terms.outcome import Fields, Outcome, Refused
 from toolcrib.terms.records import Taped
 from toolcrib.terms.refusals import Refusal
-from toolcrib.wiring.crib import Crib
+from toolcrib.wiring.crib import MEDIA_BYTES, Crib
 
 TAPE = "toolcrib:tape"
 """The session's calls; with `/` and a call id, one of them."""
