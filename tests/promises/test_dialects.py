@@ -20,7 +20,7 @@ NAMES = {
     "toolcrib": EVERY,
     "standard": EVERY,
     "staage": {"file_read", "file_edit", "file_write", "file_find", "file_search"},
-    "kram": {"read_file", "list_dir", "write_file", "edit_file", "move_file", "glob", "grep", "artifact_read"},
+    "kram": {"read_file", "list_dir", "write_file", "edit_file", "move_file", "delete_file", "glob", "grep", "artifact_read"},
     "claude": {"Read", "Edit", "Write", "Glob", "Grep"},
     "codex": {"view_image"},
     "gemini": {"read_file", "list_directory", "write_file", "replace", "glob", "grep_search"},
