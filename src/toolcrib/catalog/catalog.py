@@ -9,7 +9,7 @@ from toolcrib.catalog import dialects
 from toolcrib.catalog import order as ordering
 from toolcrib.catalog.dialects import DEFAULT
 from toolcrib.catalog.entry import Entry, Missing, State
-from toolcrib.catalog.naming import mint
+from toolcrib.catalog.naming import apart, mint, normal
 from toolcrib.catalog.profile import Profile
 from toolcrib.catalog.shapes import Dialect, Shape
 from toolcrib.catalog.views import Teller, View
@@ -206,13 +206,25 @@ class Catalog:
 
 def _index(spoken: Dialect, entries: Sequence[Entry]) -> Spoken:
     rank = {id(shape): place for place, shape in enumerate(spoken.shapes)}
+    kept = {normal(shape.name) for each in entries if _is_builtin(each) and (shape := _shape(spoken, each)) is not None}
     found: dict[str, list[tuple[Shape, Entry]]] = {}
     for entry in entries:
-        shape = spoken.shape_of(entry.name, builtin=entry.descriptor.origin.kind == "builtin")
+        shape = _shape(spoken, entry)
         if shape is not None:
+            if not _is_builtin(entry) and normal(shape.name) in kept:
+                # A built-in keeps the name that the dialect gives it, and the tool of the other origin is renamed.
+                shape = replace(shape, name=apart(entry.descriptor.origin, entry.descriptor.raw_name))
             said = replace(entry, aliases=dict(spoken.aliases), details=dict(spoken.details), bounds=spoken.bounds)
             found.setdefault(shape.name, []).append((shape, said))
     return {name: tuple(sorted(pairs, key=lambda pair: rank.get(id(pair[0]), -1))) for name, pairs in found.items()}
+
+
+def _shape(spoken: Dialect, entry: Entry) -> Shape | None:
+    return spoken.shape_of(entry.name, builtin=_is_builtin(entry))
+
+
+def _is_builtin(entry: Entry) -> bool:
+    return entry.descriptor.origin.kind == "builtin"
 
 
 def _is_personal(entry: Entry) -> bool:

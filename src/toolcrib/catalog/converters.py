@@ -27,9 +27,37 @@ def openhands_edit(args: Fields) -> Fields:
     return flat_edit(args, old="old_str", new="new_str", every="")
 
 
+FILE_TYPES: Mapping[str, str] = {
+    "c": "*.{c,h}",
+    "cpp": "*.{cc,cpp,cxx,hh,hpp,hxx,h}",
+    "cs": "*.cs",
+    "css": "*.{css,scss}",
+    "go": "*.go",
+    "html": "*.{htm,html}",
+    "java": "*.java",
+    "js": "*.{js,jsx,cjs,mjs}",
+    "json": "*.json",
+    "md": "*.{md,markdown,mdx}",
+    "php": "*.php",
+    "py": "*.{py,pyi}",
+    "ruby": "*.rb",
+    "rust": "*.rs",
+    "sh": "*.{bash,sh,zsh}",
+    "swift": "*.swift",
+    "toml": "*.toml",
+    "ts": "*.{ts,tsx,cts,mts}",
+    "yaml": "*.{yaml,yml}",
+}
+"""The types of file that a content search can be kept to, each with its names as a glob."""
+
+
 def claude_grep(args: Fields) -> Fields:
     """Turn ripgrep's letters into names. The wider of the contexts asked for is shown on both sides; numbers always."""
     args.pop("-n", None)
+    if (kind := args.pop("type", None)) is not None:
+        if args.get("glob") is not None:
+            raise Unfit("type", "expected either type or glob, found both")
+        args["glob"] = FILE_TYPES[kind]
     args["output"] = {"content": "lines", "count": "count"}.get(args.pop("output_mode", ""), "files")
     if args.pop("-i", False) is True:
         args["ignore_case"] = True

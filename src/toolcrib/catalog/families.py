@@ -17,6 +17,7 @@ from toolcrib.catalog.common import (
     says,
 )
 from toolcrib.catalog.converters import (
+    FILE_TYPES,
     chosen,
     claude_grep,
     flat_edit,
@@ -66,6 +67,11 @@ CLAUDE = Dialect(
                     "enum": ["content", "files_with_matches", "count"],
                     "default": "files_with_matches",
                     "description": "Matching lines, the files that have any, or how many each file has.",
+                },
+                "type": {
+                    "type": "string",
+                    "enum": list(FILE_TYPES),
+                    "description": "Only open files of this type; glob says it more exactly.",
                 },
                 "-i": says(FLAG, "Ignore case."),
                 "-n": {"type": "boolean", "default": True, "description": "Line numbers; they are always given."},

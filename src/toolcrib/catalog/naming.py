@@ -59,6 +59,12 @@ def normal(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
+def apart(origin: Origin, raw: str) -> str:
+    """Return the name of a tool of another origin where its own is taken: `<origin>__<raw name>`."""
+    label = _EXTENSION.sub("", origin.label) or origin.kind
+    return _fit(f"{label}__{raw}", (origin, raw))
+
+
 def _full(each: Declared, owners: Mapping[str, set[Origin]]) -> str:
     origin, raw = each
     if origin.kind == "builtin":
@@ -67,8 +73,7 @@ def _full(each: Declared, owners: Mapping[str, set[Origin]]) -> str:
         return f"mcp__{origin.label}__{raw}"
     if len(owners[raw]) == 1:
         return raw
-    label = _EXTENSION.sub("", origin.label) or origin.kind
-    return f"{label}__{raw}"
+    return apart(origin, raw)
 
 
 def _fit(name: str, each: Declared) -> str:

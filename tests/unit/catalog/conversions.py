@@ -80,6 +80,8 @@ claude Grep {"pattern": "x", "output_mode": "content", "-i": true, "-n": true, "
   = grep {"pattern": "x", "mode": "regex", "output": "lines", "ignore_case": true, "limit": 7}
 claude Grep {"pattern": "x", "-A": 1, "-B": "3", "-C": 2, "glob": "*.py", "multiline": true}
   = grep {"pattern": "x", "mode": "regex", "output": "files", "context": 3, "glob": "*.py", "multiline": true}
+claude Grep {"pattern": "x", "type": "py"}
+  = grep {"pattern": "x", "mode": "regex", "output": "files", "glob": "*.{py,pyi}"}
 claude Grep {"pattern": "x", "output_mode": "count", "head_limit": 0}
   = grep {"pattern": "x", "mode": "regex", "output": "count"}
 codex view_image {"path": "a.png"}

@@ -137,6 +137,8 @@ def test_faults_of_the_tools_own_model_are_spelt_as_the_caller_wrote_them() -> N
         ("claude", "Grep", {"pattern": "x", "-A": -1}, "-A: expected at least 0"),
         ("claude", "Grep", {"pattern": "x", "-i": "yes"}, "-i: expected boolean"),
         ("claude", "Grep", {"pattern": "x", "-A": True}, "-A: expected integer"),
+        ("claude", "Grep", {"pattern": "x", "type": "cobol"}, "type: expected one of c, cpp"),
+        ("claude", "Grep", {"pattern": "x", "type": "py", "glob": "a"}, "type: expected either type or glob"),
         ("gemini", "read_file", {"file_path": "a", "start_line": 5, "end_line": 4}, "end_line: the last line 4"),
         ("gemini", "read_file", {"file_path": "a", "start_line": 0}, "start_line: expected at least 1"),
     ],
@@ -167,6 +169,19 @@ def test_a_shared_name_without_a_choice_says_the_choices(args: dict[str, Any]) -
     assert missing.refusal == "args.invalid"
     assert missing.message.startswith("command: expected one of ")
     assert all(word in missing.message for word in ("view", "create", "str_replace"))
+
+
+@pytest.mark.promise("P-catalog-names")
+def test_a_tool_of_another_origin_never_takes_a_name_that_a_dialect_gives_a_built_in() -> None:
+    catalog = Catalog.build([*tools(), custom("mine", "Read"), custom("mine", "WRITE"), custom("mine", "own")])
+    shown = {item.name: item.entry.name for item in catalog.view(dialect="claude").items}
+    assert shown["Read"] == "read_file"
+    assert (shown["mine__Read"], shown["mine__WRITE"], shown["own"]) == ("Read", "WRITE", "own")
+    for name, tool in (("Read", "read_file"), ("mine__Read", "Read")):
+        entry = catalog.find(name, dialect="claude")
+        assert isinstance(entry, Entry)
+        assert entry.name == tool
+    assert "Read" in {item.name for item in catalog.view(dialect="kram").items}
 
 
 def test_a_shared_name_offers_only_the_choices_that_are_left() -> None:
