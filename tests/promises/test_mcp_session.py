@@ -57,7 +57,8 @@ async def test_annotations_say_what_the_effect_class_says_and_are_all_there(work
     hints = {name: tool.annotations.model_dump(exclude={"title"}) for name, tool in tools.items() if tool.annotations}
     reads = {"read_only_hint": True, "destructive_hint": False, "idempotent_hint": True, "open_world_hint": False}
     changes = {"read_only_hint": False, "destructive_hint": True, "idempotent_hint": False, "open_world_hint": False}
-    expected = {name: changes if name in {"write_file", "edit_file"} else reads for name in tools}
+    writers = {"write_file", "edit_file", "apply_patch", "move_file", "delete_file"}
+    expected = {name: changes if name in writers else reads for name in tools}
     assert hints == expected
     assert all(tool.title and tool.annotations and tool.annotations.title for tool in tools.values())
 

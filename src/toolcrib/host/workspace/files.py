@@ -1,15 +1,36 @@
 """The port `Files` bound to one call's scope: each method is one hop to a worker thread."""
 
+import asyncio
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeVar
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
-from toolcrib.host.workspace import move, read, remove, tree, write
+from toolcrib.host.workspace import move, read, remove, together, tree, write
 from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.lines import View
-from toolcrib.ports.files import Loaded, Moved, Window, Written
+from toolcrib.ports.files import Alteration, Loaded, Moved, Window, Written
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.facts import Place
+
+Result = TypeVar("Result")
+
+
+async def uninterrupted(work: Callable[[], Result]) -> Result:
+    """Run `work` in a worker thread and wait for its end, also while being cancelled; the cancellation comes after."""
+    task = asyncio.ensure_future(to_thread.run_sync(work))
+    cancelled = False
+    with CancelScope(shield=True):
+        while not task.done():
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError:
+                cancelled = True
+    if cancelled:
+        task.exception()  # looked at, so that nobody is told of one that nobody waits for
+        raise asyncio.CancelledError
+    return task.result()
 
 
 class Bound:
@@ -48,6 +69,10 @@ class Bound:
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
         """Remove a file or a link, then the directories of `prune` that are empty."""
         await to_thread.run_sync(partial(remove.remove, self._base, self._scope, path, expect=expect, prune=prune))
+
+    async def alter(self, changes: Sequence[Alteration]) -> tuple[str, ...]:
+        """Make all of the changes or none; a cancellation waits until it is decided which."""
+        return await uninterrupted(partial(together.alter, self._base, self._scope, tuple(changes)))
 
     async def move(self, old: str, new: str, *, over: str | None = None) -> Moved:
         """Give what stands at `old` the name `new`."""
