@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import soak
 from beneath import membrane, scope
-from toolcrib.ports.files import Files
+from toolcrib.ports.files import Alteration, Files
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.digest import of_bytes, of_link
 from toolcrib.terms.facts import Place
@@ -98,6 +98,8 @@ async def outcome(files: Files, operation: Operation) -> object:
         found = await operation(files)
     except Refusal as refusal:
         return refusal.name, refusal.happened
+    if isinstance(found, tuple) and all(isinstance(each, str) for each in cast("tuple[object, ...]", found)):
+        return cast("tuple[str, ...]", found)
     if isinstance(found, tuple):
         return [clean(asdict(cast("Place", each))) for each in cast("tuple[object, ...]", found)]
     return clean(asdict(found)) if found is not None else None
@@ -116,10 +118,25 @@ paths = st.sampled_from(PATHS)
 
 
 @st.composite
+def alterations(draw: st.DrawFn) -> Alteration:
+    """Draw one of several changes."""
+    path = draw(paths)
+    right = CONTENT.get(path)
+    expect = draw(st.sampled_from([None, of_bytes(right)]) if right is not None else digests)
+    data = draw(st.sampled_from([None, b"put\n"]))
+    like = draw(st.sampled_from([None, "plain"]))
+    return Alteration(path=path, data=data, expect=expect, mode=draw(st.sampled_from([None, 0o751])), like=like)
+
+
+@st.composite
 def operations(draw: st.DrawFn) -> tuple[str, Operation]:
     """Draw one call of the port, with words for it."""
     path = draw(paths)
-    match draw(st.sampled_from(["place", "load", "window", "write", "write", "remove", "name", "move", "move"])):
+    kinds = ["place", "load", "window", "write", "write", "remove", "name", "move", "move", "alter", "alter"]
+    match draw(st.sampled_from(kinds)):
+        case "alter":
+            changes = draw(st.lists(alterations(), min_size=1, max_size=3))
+            return f"alter {changes}", lambda files: files.alter(changes)
         case "name":
             most = draw(st.sampled_from([0, 2, 100]))
             if draw(st.booleans()):

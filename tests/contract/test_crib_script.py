@@ -18,6 +18,6 @@ def test_alone_it_says_what_the_directory_offers_and_how_to_connect_a_client(wor
     )
     assert ran.returncode == 0, ran.stderr
     assert str(workspace.ws) in ran.stdout
-    assert "10 offered" in ran.stdout
+    assert "11 offered" in ran.stdout
     for title in ("Claude Code", "Cursor", "VS Code", "Zed"):
         assert title in ran.stdout

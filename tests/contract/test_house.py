@@ -52,7 +52,7 @@ def test_script_crib_says_what_a_directory_offers_and_how_to_connect_a_client(wo
     workspace.write("a.txt", "one\n")
     shown = ran([ROOT / "script" / "crib"], at=workspace.ws)
     assert f"workspace  {workspace.ws}" in shown
-    assert re.search(r"tools +10 offered", shown)
+    assert re.search(r"tools +11 offered", shown)
     command = re.search(r"claude mcp add toolcrib -- (\S+) mcp -C (\S+)", shown)
     assert command is not None
     assert command[2] == str(workspace.ws)

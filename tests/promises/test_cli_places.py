@@ -32,7 +32,7 @@ def test_alone_it_says_what_the_directory_offers_and_how_to_connect_each_client(
     shown = toolcrib(at=workspace.ws).out
     assert str(workspace.ws) in shown
     assert "ask (reads run, changes ask)" in shown
-    assert "10 offered" in shown
+    assert "11 offered" in shown
     assert "1 waiting: toolcrib approve" in shown
     for title in ("Claude Code", "Cursor", "VS Code", "Zed"):
         assert title in shown

@@ -12,27 +12,14 @@ from toolcrib.terms.settings import MODES, Mode
 pytestmark = pytest.mark.anyio
 
 OLD, NEW = "one\ntwo\n", "one\nTWO\n"
-EVERY = {
-    *("read_file", "list_dir", "write_file", "edit_file", "move_file", "delete_file", "glob", "grep", "fff_search"),
-    "artifact_read",
-}
+CHANGES = {"write_file", "edit_file", "apply_patch", "move_file", "delete_file"}
 NAMES = {
-    "toolcrib": EVERY,
-    "standard": EVERY,
+    "toolcrib": {"read_file", "list_dir", *CHANGES, "glob", "grep", "fff_search", "artifact_read"},
+    "standard": {"read_file", "list_dir", *CHANGES, "glob", "grep", "fff_search", "artifact_read"},
     "staage": {"file_read", "file_edit", "file_write", "file_find", "file_search"},
-    "kram": {
-        "read_file",
-        "list_dir",
-        "write_file",
-        "edit_file",
-        "move_file",
-        "delete_file",
-        "glob",
-        "grep",
-        "artifact_read",
-    },
+    "kram": {"read_file", "list_dir", *CHANGES - {"apply_patch"}, "glob", "grep", "artifact_read"},
     "claude": {"Read", "Edit", "Write", "Glob", "Grep"},
-    "codex": {"view_image"},
+    "codex": {"view_image", "apply_patch"},
     "gemini": {"read_file", "list_directory", "write_file", "replace", "glob", "grep_search"},
     "openhands": {"str_replace_editor"},
 }

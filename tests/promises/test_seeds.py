@@ -191,7 +191,8 @@ async def test_the_settings_screen_has_every_tool_with_its_state_by_name(workspa
         roster = crib.roster()
         rows = {each["name"]: each for each in roster}
         assert [each["name"] for each in roster] == sorted(rows)
-        assert set(TOOLKIT) | {"act", "rewind", "artifact_read"} == set(rows)
+        further = {"act", "rewind", "artifact_read", "apply_patch", "move_file", "delete_file"}
+        assert set(TOOLKIT) | further == set(rows)
         hidden = {name: each["state"] for name, each in rows.items() if each["state"] != "visible"}
         assert set(hidden) == {"grep", "act", "glob", "write_file", "rewind"}
         assert hidden["grep"] == hidden["act"] == "disabled"
@@ -499,7 +500,8 @@ async def test_every_tool_is_of_one_of_the_four_classes(workspace: Workspace) ->
         **dict.fromkeys(("write_file", "edit_file"), "write"),
     }
     assert set(shown.values()) <= {"read", "write", "effect", "meta"}
-    assert {name for name, read_only in hints.items() if not read_only} == {"write_file", "edit_file"}
+    writers = {"write_file", "edit_file", "apply_patch", "move_file", "delete_file"}
+    assert {name for name, read_only in hints.items() if not read_only} == writers
 
 
 @pytest.mark.seed("S-toolkit-policy-always")

@@ -96,6 +96,7 @@ CODEX = Dialect(
             keep=("path",),
             text="Show an image file of the workspace.",
         ),
+        Shape(tool="apply_patch", name="apply_patch", rename={"patch": "input"}),
     ),
 )
 

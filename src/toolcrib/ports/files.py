@@ -4,6 +4,7 @@ Paths are as the caller gave them: relative to the root, or absolute beneath it.
 text is relative. Above: tools and the engine's checkpoint. Below: `host/workspace`, or the fake in `testing`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +59,20 @@ class Moved:
     created_parents: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alteration:
+    """One of several changes that are made together: `data` is put at `path`, or with None what stands there goes."""
+
+    path: str
+    data: bytes | None
+    expect: str | None
+    """The digest of what stands there now, None for nothing."""
+    mode: int | None = None
+    """The permission bits; by default those of the replaced file, of `like`, or 0666 less the umask."""
+    like: str | None = None
+    """For a new file: the file whose owner, mode and extended attributes it takes over."""
+
+
 class Files(Protocol):
     """Reads and atomic writes beneath the workspace root.
 
@@ -109,6 +124,19 @@ class Files(Protocol):
         """Remove the file or the link at `path` if its digest is `expect`, then each empty directory of `prune`.
 
         A link is removed itself, whatever it leads to.
+        """
+        ...
+
+    async def alter(self, changes: Sequence[Alteration]) -> tuple[str, ...]:
+        """Make all of the changes or none, durably, and return the directories that were created.
+
+        No two changes may be about one file. No link at the end of a path is followed. Before the first name changes
+        all new content is on the disk, and a journal says what is about to be; a process that dies midway leaves what
+        its recovery puts back. Not interrupted by a cancellation: it is over when this returns or raises.
+
+        Raises:
+            Refusal: as `write` and `remove`; nothing is changed then, unless `happened` says that something could not
+                be put back.
         """
         ...
 

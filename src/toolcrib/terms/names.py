@@ -14,7 +14,10 @@ OriginKind = Literal["builtin", "custom", "mcp", "pack"]
 TEMP_PREFIX = ".toolcrib-tmp-"
 """Start of every temporary name that the product makes in a workspace; no tool lists such a name."""
 
-TEMP_NAME = re.compile(r"\.toolcrib-tmp-[0-9a-z]{26}-[0-9a-f]{16}\Z")
+JOURNAL = "journal"
+"""How the temporary name of a call's journal of several changes ends."""
+
+TEMP_NAME = re.compile(rf"\.toolcrib-tmp-[0-9a-z]{{26}}-(?:[0-9a-f]{{16}}|{JOURNAL})\Z")
 """The whole form: prefix, call id, 32 random bits, and 32 bits tied to the inode so that recovery knows its own."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

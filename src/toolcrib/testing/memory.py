@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from toolcrib.ports.files import Loaded, Moved, Window, Written
+from toolcrib.ports.files import Alteration, Loaded, Moved, Window, Written
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.digest import cites, of_bytes, of_link
 from toolcrib.terms.facts import PathKind, Place
@@ -218,6 +218,56 @@ class MemoryFiles:
             displaced=displaced,
             created_parents=parents,
         )
+
+    async def alter(self, changes: Sequence[Alteration]) -> tuple[str, ...]:
+        """Make all of the changes or none."""
+        for change in changes:
+            if self.before_write is not None:
+                self.before_write(change.path)
+        spots = [self._alterable(change) for change in changes]
+        if len({spot.path for spot in spots}) < len(spots):
+            raise Refusal("args.invalid", "one path is named twice, maybe by two spellings")
+        made: list[str] = []
+        modes = [self._mode_of(change, spot) for change, spot in zip(changes, spots, strict=True)]
+        for change, spot, mode in zip(changes, spots, modes, strict=True):
+            if change.data is None:
+                del spot.directory.children[spot.leaf]
+            else:
+                now = self.tree.resolve(spot.path, follow=False)
+                made += self._make(now) if now.node is None else ()
+                self._hang(spot.path, File(bytes(change.data), mode))
+        return tuple(made)
+
+    def _alterable(self, change: Alteration) -> Spot:
+        path, node = change.path, self.tree.resolve(change.path, follow=False).node
+        if isinstance(node, Link) and change.data is not None:
+            raise not_regular(path, "symlink")
+        spot = self._writable(path, follow=False)
+        if node is None:
+            if change.data is None:
+                raise self._missing(spot)
+            if path.endswith(("/", "/.")):
+                raise Refusal("file.not_directory", f"expected a file name, found {path!r}, which asks for a directory")
+            if change.expect is not None:
+                raise stale(path, "it was removed since it was read")
+        elif change.expect is None:
+            raise Refusal("file.exists", f"expected nothing at {path!r}")
+        elif isinstance(node, File):
+            if change.data is not None:
+                self._replaceable(path, node, change.expect)
+            refuse_read_only(path, node)
+            if not cites(change.expect, of_bytes(node.data)):
+                raise stale(path, "its content changed since it was read")
+        elif isinstance(node, Link) and not cites(change.expect, of_link(node.target)):
+            raise stale(path, "it is another link")
+        return spot
+
+    def _mode_of(self, change: Alteration, spot: Spot) -> int:
+        old = spot.node
+        if old is None and change.like is not None:
+            old = self.tree.resolve(change.like, follow=False).node
+        kept = old.mode & 0o3777 if isinstance(old, File) else 0o666 & ~self.umask
+        return kept if change.mode is None else change.mode & 0o3777
 
     def _movable(self, path: str) -> Spot:
         spot = self.tree.resolve(path, follow=False)

@@ -3,9 +3,9 @@
 from types import ModuleType
 
 from toolcrib.terms.tool import Tool
-from toolcrib.tools import artifacts, edit, files, move, rewind, search
+from toolcrib.tools import artifacts, edit, files, move, patch, rewind, search
 
-FAMILIES: tuple[ModuleType, ...] = (files, edit, move, search, artifacts, rewind)
+FAMILIES: tuple[ModuleType, ...] = (files, edit, patch, move, search, artifacts, rewind)
 """Every family, in the order of the documentation."""
 
 

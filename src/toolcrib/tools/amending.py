@@ -252,7 +252,7 @@ async def _unmatched(request: Request, index: int, sought: Sought, text: str) ->
         message += f"; the nearest text starts at line {near.first}"
     else:
         message += ", and nothing like it is"
-    return Refusal("file.no_match", message, hint=hint, payload=_shown(index, near))
+    return Refusal("file.no_match", message, hint=hint, payload=shown(index, near))
 
 
 def _listed(lines: Sequence[int]) -> str:
@@ -269,7 +269,7 @@ async def _stale(request: Request, before: Loaded, text: str, found: Sequence[So
                 edit=index,
                 expected=clip(printable(each.edit.old), QUOTED),
                 found=each.count,
-                now=_shown(index, near),
+                now=shown(index, near),
                 wanted=clip(printable(each.edit.new), QUOTED),
             )
         )
@@ -305,7 +305,8 @@ async def _nearest(text: str, wanted: str) -> Nearest | None:
     return await to_thread.run_sync(nearest, text, wanted)
 
 
-def _shown(index: int, near: Nearest | None) -> NearestText:
+def shown(index: int, near: Nearest | None) -> NearestText:
+    """Return the nearest text as the payload of a refusal, clipped; `index` is the edit that it is for."""
     if near is None:
         return NearestText(edit=index)
     left, lines = QUOTED, list[str]()

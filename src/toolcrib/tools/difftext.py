@@ -80,10 +80,15 @@ class _Page:
         return Diff("\n".join(self.lines) + "\n" if changed else "", self.added, self.removed)
 
 
-def of_spans(path: str, old: str, spans: Sequence[Span], *, ending: Ending, most: int = MOST) -> Diff:
-    """Return the diff of applying `spans` (sorted, none overlapping) to `old`, whose line ending is `ending`."""
+def of_spans(
+    path: str, old: str, spans: Sequence[Span], *, ending: Ending, most: int = MOST, was: str | None = None
+) -> Diff:
+    """Return the diff of applying `spans` (sorted, none overlapping) to `old`, whose line ending is `ending`.
+
+    `was` is the name of the file before.
+    """
     page = _Page(most)
-    page.put(f"--- a/{printable(path)}")
+    page.put(f"--- a/{printable(was or path)}")
     page.put(f"+++ b/{printable(path)}")
     ruler = _Ruler(old, ("\n", "\r") if ending in {"cr", "mixed"} else ("\n",))
     line, at, shift = 1, 0, 0

@@ -25,6 +25,7 @@ from toolcrib.ports.find import Find
 from toolcrib.ports.snapshots import Snapshots
 from toolcrib.store.store import Store
 from toolcrib.terms.errors import StoreError
+from toolcrib.terms.records import Checkpoint
 from toolcrib.terms.redaction import Redactor
 from toolcrib.terms.settings import Mode
 from toolcrib.terms.tool import Tool
@@ -206,6 +207,14 @@ async def _recover(opened: _Opened, kit: Kit) -> None:
     async def sweep(call_id: str, paths: Mapping[str, str | None]) -> Sequence[str]:
         return await to_thread.run_sync(partial(opened.workspace.sweep, call_id, list(paths), paths))
 
-    await recover(dead, jobs=kit.jobs, tape=kit.tape, snapshots=kit.snapshots, sweep=sweep)
+    async def undo(checkpoint: Checkpoint) -> Sequence[str] | None:
+        made = await to_thread.run_sync(opened.workspace.journal, checkpoint.id)
+        if made is None:
+            return None
+        others = await opened.snapshots.undo(checkpoint, made)
+        await to_thread.run_sync(opened.workspace.end_journal, checkpoint.id)
+        return others
+
+    await recover(dead, jobs=kit.jobs, tape=kit.tape, snapshots=kit.snapshots, sweep=sweep, undo=undo)
     for owner in dead:
         await to_thread.run_sync(opened.store.forget_owner, owner)

@@ -54,6 +54,10 @@ kram move_file {"old_path": "a", "new_path": "b"}
   = move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true} always_ask
 kram delete_file {"path": "a"}
   = delete_file {"path": "a"}
+codex apply_patch {"input": "*** Begin Patch"}
+  = apply_patch {"patch": "*** Begin Patch"}
+toolcrib apply_patch {"patch": "x"}
+  = apply_patch {"patch": "x"}
 toolcrib move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true}
   = move_file {"old_path": "a", "new_path": "b", "overwrite_existing": true}
 standard move_file {"oldPath": "a", "newPath": "b", "overwriteExisting": true}

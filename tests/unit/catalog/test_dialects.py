@@ -83,15 +83,15 @@ def test_every_schema_is_one_and_flat_enough_for_every_provider(spoken: str) -> 
 
 def test_each_dialect_shows_exactly_the_names_of_its_system() -> None:
     names = {spoken: set(CATALOG.view(dialect=spoken).names) for spoken in DIALECTS}
-    every = {"read_file", "list_dir", "write_file", "edit_file", "move_file", "delete_file"}
+    every = {"read_file", "list_dir", "write_file", "edit_file", "apply_patch", "move_file", "delete_file"}
     every |= {"glob", "grep", "fff_search", "artifact_read"}
     assert names == {
         "toolcrib": every,
         "standard": every,
         "staage": {"file_read", "file_edit", "file_write", "file_find", "file_search"},
-        "kram": every - {"fff_search"},
+        "kram": every - {"fff_search", "apply_patch"},
         "claude": {"Read", "Edit", "Write", "Glob", "Grep"},
-        "codex": {"view_image"},
+        "codex": {"view_image", "apply_patch"},
         "gemini": {"read_file", "replace", "write_file", "glob", "grep_search", "list_directory"},
         "openhands": {"str_replace_editor"},
     }

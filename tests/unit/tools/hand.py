@@ -50,7 +50,7 @@ class Hand:
         named = tool.footprint(args)
         places: dict[str, Place] = {}
         for path in (*named.writes, *named.reads):
-            places[path] = await self.files.place(path, digest=bool(tool.pins))
+            places[path] = await self.files.place(path, digest=bool(tool.pins), follow=tool.follows)
         return Facts(places=tuple(places.values()), cited=dict(self.seen), rebase=self.rebase)
 
     async def call(self, tool: Tool, /, *, facts: Facts | None = None, **args: Any) -> Answer[Any]:

@@ -69,7 +69,7 @@ def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_the_tools_are_those_of_the_design_in_order() -> None:
     assert [named(tool) for tool in TOOLS] == [
-        *("read_file", "write_file", "edit_file", "move_file", "delete_file"),
+        *("read_file", "write_file", "edit_file", "apply_patch", "move_file", "delete_file"),
         *("list_dir", "glob", "grep", "fff_search", "artifact_read", "rewind"),
     ]
 
@@ -141,6 +141,7 @@ def test_kind_effect_and_approval_are_those_of_the_design() -> None:
         **reads,
         "artifact_read": ("read", "read", "never"),
         "edit_file": ("write", "reversible", "required"),
+        "apply_patch": ("write", "reversible", "required"),
         "move_file": ("write", "reversible", "required"),
         "delete_file": ("write", "irreversible", "required"),
         "write_file": ("write", "irreversible", "required"),

@@ -1,6 +1,6 @@
 """The port `Snapshots` over one workspace, the store's blobs and the tape."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from anyio import to_thread
@@ -84,6 +84,22 @@ class WorkspaceSnapshots:
         scope = self._scope if self._scope is not None else Scope(writes=writes)
         restore = Restore(self._workspace, self._blobs, scope)
         return await restore.run(plan.steps, [path for paths in above for path in paths])
+
+    async def undo(self, checkpoint: Checkpoint, made: Mapping[str, str | None]) -> tuple[str, ...]:
+        """Put back those held paths that are now what `made` says (path to digest), and return the others that differ.
+
+        For a call that died while it changed several files: what it made goes, what anybody made since stays.
+
+        Raises:
+            Refusal: as `restore`.
+        """
+        changed = await self.changes(checkpoint)
+        ours = {change.path for change in changed if change.path in made and made[change.path] == change.after}
+        held = [each for each in checkpoint.held if each.path in ours]
+        steps = [Step(call_id=checkpoint.id, held=each, expect=made[each.path]) for each in held]
+        scope = Scope(writes=frozenset(ours), call_id=checkpoint.id)
+        await Restore(self._workspace, self._blobs, scope).run(steps, holding.directories_of(checkpoint))
+        return tuple(change.path for change in changed if change.path not in ours)
 
     async def diff(self, plan: Plan) -> str:
         """Return the unified diff of what the plan would change, clipped at 200,000 characters."""

@@ -28,9 +28,9 @@ def dresser(target: Aim, mode: int | None) -> Callable[[int], None]:
     return _dressed(calls, target.old, old, wanted)
 
 
-def alike(calls: Calls, handle: int, status: os.stat_result) -> Callable[[int], None]:
+def alike(calls: Calls, handle: int, status: os.stat_result, mode: int | None = None) -> Callable[[int], None]:
     """Return what gives a temp file the metadata of the file that is open (`O_PATH` is enough) as `handle`."""
-    wanted = _safe(stat.S_IMODE(status.st_mode), ours=status.st_uid == os.geteuid())
+    wanted = _safe(stat.S_IMODE(status.st_mode) if mode is None else mode, ours=status.st_uid == os.geteuid())
     return _dressed(calls, handle, status, wanted)
 
 

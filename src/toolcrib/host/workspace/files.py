@@ -1,11 +1,12 @@
 """The port `Files` bound to one call's scope: each method is one hop to a worker thread."""
 
+from collections.abc import Sequence
 from functools import partial
 
-from toolcrib.host.workspace import move, read, remove, tree, write
+from toolcrib.host.workspace import move, read, remove, together, tree, write
 from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.lines import View
-from toolcrib.ports.files import Loaded, Moved, Window, Written
+from toolcrib.ports.files import Alteration, Loaded, Moved, Window, Written
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.facts import Place
 
@@ -46,6 +47,10 @@ class Bound:
     async def remove(self, path: str, *, expect: str | None, prune: tuple[str, ...] = ()) -> None:
         """Remove a file or a link, then the directories of `prune` that are empty."""
         await self._base.hands.change(partial(remove.remove, self._base, self._scope, path, expect=expect, prune=prune))
+
+    async def alter(self, changes: Sequence[Alteration]) -> tuple[str, ...]:
+        """Make all of the changes or none; a cancellation waits until it is decided which."""
+        return await self._base.hands.change(partial(together.alter, self._base, self._scope, tuple(changes)))
 
     async def move(self, old: str, new: str, *, over: str | None = None) -> Moved:
         """Give what stands at `old` the name `new`."""

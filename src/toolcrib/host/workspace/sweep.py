@@ -9,8 +9,8 @@ from typing import Literal
 from toolcrib.host.workspace.base import Base
 from toolcrib.host.workspace.displaced import digest_of, keep, put_back
 from toolcrib.host.workspace.remove import unmake
-from toolcrib.host.workspace.temp import Staged, is_ours
-from toolcrib.terms.names import TEMP_NAME, TEMP_PREFIX
+from toolcrib.host.workspace.temp import Staged, is_ours, tag
+from toolcrib.terms.names import JOURNAL, TEMP_NAME, TEMP_PREFIX
 
 Found = Literal["unneeded", "held", "put back", "kept", "empty directory"]
 """A new file that never got its name; bytes that the store holds; another program's bytes, put back at their name or
@@ -61,13 +61,18 @@ class _Directory:
     pre: Mapping[str, str | None]
 
     def clear(self, call_id: str) -> Iterable[Swept]:
-        start = f"{TEMP_PREFIX}{call_id}-"
-        names = [name for name in os.listdir(self.handle) if name.startswith(start) and TEMP_NAME.match(name)]
+        start = f"{TEMP_PREFIX}{tag(call_id)}-"
+        names = [name for name in os.listdir(self.handle) if name.startswith(start) and self._is_temp(name)]
         found = [each for name in sorted(names) if (each := self._one(name)) is not None]
         if found:
             with suppress(OSError):
                 self.base.calls.sync(self.handle)
         return found
+
+    @staticmethod
+    def _is_temp(name: str) -> bool:
+        """Tell whether a name is that of a file on its way; the journal goes last, by itself."""
+        return TEMP_NAME.match(name) is not None and not name.endswith(JOURNAL)
 
     def _one(self, name: str) -> Swept | None:
         calls, raw = self.base.calls, name.encode()

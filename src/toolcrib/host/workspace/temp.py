@@ -7,14 +7,17 @@ exchange displaced. A file that is just being created has the proof 00000000: no
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolcrib.host.workspace.calls import Calls
+from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.names import TEMP_PREFIX, mint_id
 
 FRESH = "00000000"
+_MINTED = re.compile(r"[0-9a-z]{26}")
 _TRIES = 8
 
 
@@ -40,7 +43,12 @@ def same_inode(one: os.stat_result, other: os.stat_result) -> bool:
 
 def temp_name(call_id: str, salt: str, inode: int | None) -> bytes:
     """Return a temp name; without `inode` the one of a file that is not written yet."""
-    return f"{TEMP_PREFIX}{call_id or mint_id()}-{salt}{FRESH if inode is None else proof(salt, inode)}".encode()
+    return f"{TEMP_PREFIX}{tag(call_id or mint_id())}-{salt}{FRESH if inode is None else proof(salt, inode)}".encode()
+
+
+def tag(call_id: str) -> str:
+    """Return what stands for a call in a temp name: its id, or for one that a caller chose 26 digits made from it."""
+    return call_id if _MINTED.fullmatch(call_id) else of_bytes(call_id.encode("utf-8", "surrogateescape"))[:26]
 
 
 def aside_name(call_id: str, inode: int) -> bytes:

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from toolcrib.host.workspace import read, remove, restore, write
+from toolcrib.host.workspace import journal, read, remove, restore, write
 from toolcrib.host.workspace.base import Base, relative, resolve
 from toolcrib.host.workspace.calls import O_PATH, RESOLVE_BENEATH, Calls
 from toolcrib.host.workspace.faults import fault, kind_of, not_regular
@@ -211,6 +211,18 @@ class Workspace:
         above = parents_among(paths)
         files = [path for path in paths if path not in above]
         return sweep(self._base, call_id, files, pre, [path for path in above if pre.get(path) is None])
+
+    def journal(self, call_id: str) -> Mapping[str, str | None] | None:
+        """Return what a dead call was about to make of several paths: path to digest, None where it had no such thing.
+
+        Raises:
+            Refusal: `call.fault` for a journal that cannot be read.
+        """
+        return journal.read(self._base, call_id)
+
+    def end_journal(self, call_id: str) -> None:
+        """Remove the journal of a call whose changes are decided."""
+        journal.end(self._base, call_id)
 
     def close(self) -> None:
         """End the threads and close the root handle; it stays open where a thread hangs in it."""
