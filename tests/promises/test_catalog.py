@@ -175,11 +175,12 @@ async def test_a_configured_order_governs_schemas_and_overview(workspace: Worksp
     ],
 )
 async def test_an_order_that_is_none_stops_the_start(workspace: Workspace, state: Path, order: str, said: str) -> None:
-    configure(state, f"[tools]\norder = {order}\n")
+    configure(state, f"# mine\n[tools]\norder = {order}\n")
     with pytest.raises(ConfigError) as caught:
         async with open_crib(workspace.ws, mode="work"):
             pass
     assert said in caught.value.message
+    assert "config.toml:3:1: tools.order: " in caught.value.message
 
 
 @pytest.mark.promise("P-catalog-summary")

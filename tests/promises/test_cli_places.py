@@ -51,6 +51,11 @@ def test_doctor_says_what_was_found_and_what_to_do(workspace: Workspace, state: 
     names = [line.split("  ")[0] for line in shown.out.splitlines()]
     for name in ("python", "kernel", "ripgrep", "mcp sdk", "state", "workspace", "project config", "store", "tape"):
         assert name in names
+    (state / "config" / "toolcrib").mkdir(exist_ok=True)
+    mine = state / "config" / "toolcrib" / "config.toml"
+    for rules, said in ((1, "1 rule\n"), (2, "2 rules\n")):
+        mine.write_text('[[policy.rules]]\nrule = "ask"\npath = "a"\n' * rules, encoding="utf-8")
+        assert f"{mine}: {said}" in toolcrib("doctor", at=workspace.ws).out
     (state / "state" / "toolcrib").chmod(0o755)
     workspace.write(".toolcrib/config.toml", "[oops")
     bad = toolcrib("doctor", "--json", at=workspace.ws, code=1).json
@@ -107,6 +112,12 @@ def test_check_runs_examples_and_lists_what_was_asked_in_vain(workspace: Workspa
     assert "mine.toml:" in bad.err
     workspace.write("mine.toml", PROJECT.replace('tool = "write_file"', 'tool = "writefile"'))
     assert "names no tool there is: writefile" in toolcrib("policy", "check", "mine.toml", at=workspace.ws).out
+    workspace.write(
+        "mine.toml", '[[policy.rules]]\nrule = "deny"\nargv = "rm"\n[[policy.rules]]\nrule = "ask"\nhost = "x.org"\n'
+    )
+    shown = toolcrib("policy", "check", "mine.toml", at=workspace.ws).out
+    for rule, what in ((1, "a command"), (2, "a host")):
+        assert f"user rule {rule} (mine.toml:{1 + 3 * (rule - 1)}) is without effect: no tool here has {what}" in shown
 
 
 @pytest.mark.promise("P-cli-trust")

@@ -147,3 +147,27 @@ async def test_a_project_nobody_trusts_tightens_and_cannot_widen(workspace: Work
     workspace.write(".toolcrib/config.toml", '[policy]\nmode = "locked"\n')
     async with opened(workspace.ws, mode=None) as crib:
         assert await tried(crib, "read_file", {"path": "a.txt"}) == ASK
+
+
+@pytest.mark.promise("P-policy-config")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# mine\n[cal]\nseconds = 1\n", ":2:1: unknown table 'cal'"),
+        ("[call]\n\nsecond = 1\n", ":3:1: [call]: unknown key 'second'"),
+        ('[call]\nseconds = "x"\n', ":2:1: call.seconds must be a positive number, found 'x'"),
+        ("[files]\nedit_bytes = 1.5\n", ":2:1: files.edit_bytes must be a positive whole number"),
+        ("call = 3\n", ":1:1: [call]: expected a table"),
+        ("[tools]\nordre = []\n", ":2:1: [tools]: unknown key 'ordre'"),
+        ("[tools]\norder = [1]\n", ":2:1: tools.order: expected a list of strings"),
+        ('[approvers]\na = true\nb = "yes"\n', ":3:1: [approvers]: expected"),
+    ],
+)
+async def test_a_setting_that_is_none_is_an_error_with_file_line_and_column(
+    workspace: Workspace, state: Path, text: str, said: str
+) -> None:
+    configure(state, text)
+    with pytest.raises(ConfigError) as caught:
+        async with opened(workspace.ws, mode=None):
+            pass
+    assert f"config.toml{said}" in caught.value.message

@@ -97,3 +97,11 @@ def test_a_pile_of_combining_marks_cannot_paint_over_the_lines_beside_it() -> No
     shown = visible("a" + "\u0301" * 40)
     assert shown.count("\u0301") == MARKS_IN_A_ROW
     assert shown.count("<U+0301>") == 40 - MARKS_IN_A_ROW
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 1_000_000, "\u0430" + "x" * 1_000_000, "x \u0430" * 200_000, "x" * 999_999 + "\u0430"]
+)
+@pytest.mark.timeout(5)
+def test_a_huge_text_is_made_harmless_in_a_time_that_grows_with_it(text: str) -> None:
+    assert len(visible(text)) >= len(text)

@@ -43,6 +43,7 @@ class Catalog:
         tools: Sequence[Tool],
         *,
         order: Sequence[str] | None = None,
+        order_place: str = "tool order",
         disabled: Collection[str] = frozenset(),
         unavailable: Unavailable | None = None,
         fully_denied: FullyDenied | None = None,
@@ -56,7 +57,7 @@ class Catalog:
         minted = mint([(tool.descriptor.origin, tool.descriptor.raw_name) for tool in tools])
         named = {minted[tool.descriptor.origin, tool.descriptor.raw_name]: tool for tool in tools}
         if order is not None:
-            ordering.check(order, known=named, servers=servers)
+            ordering.check(order, known=named, servers=servers, place=order_place)
         why_not = _Reasons(disabled, unavailable, fully_denied, frozenset(named))
         return Catalog(entries=tuple(why_not.entry(name, named[name]) for name in ordering.arrange(named, order)))
 

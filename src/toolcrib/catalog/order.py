@@ -10,11 +10,13 @@ REST = "<unlisted-tools>"
 """Where in a configured order every tool that it does not list stands, alphabetically."""
 
 
-def check(order: Sequence[str], *, known: Collection[str], servers: Collection[str] = ()) -> None:
+def check(
+    order: Sequence[str], *, known: Collection[str], servers: Collection[str] = (), place: str = "tool order"
+) -> None:
     """Refuse an order that is not one: every name known and listed once, the marker exactly once.
 
     `known` holds every declared tool, visible or not; tools of the configured MCP `servers` are known as a whole, so
-    that a server which is down breaks no start.
+    that a server which is down breaks no start. `place` is what a fault begins with: where the order stands.
 
     Raises:
         ConfigError: a duplicate, a missing marker or an unknown name; all of them are named.
@@ -31,7 +33,7 @@ def check(order: Sequence[str], *, known: Collection[str], servers: Collection[s
         faults.append(f"{name!r} is no tool" + (f" (nearest: {near[0]!r})" if near else ""))
     if faults:
         raise ConfigError(
-            f"tool order: {'; '.join(faults)}",
+            f"{place}: {'; '.join(faults)}",
             hint=f"List each tool once, and {REST!r} exactly once where all others belong.",
         )
 

@@ -42,8 +42,9 @@ class Rule:
 
     @property
     def label(self) -> str:
-        """Name the rule in one phrase: whose, which, where."""
-        where = f" ({self.place})" if self.place else ""
+        """Name the rule in one phrase: whose, which, where. A model reads it, so no path outside the workspace."""
+        at = f"your configuration:{self.place.rpartition(':')[2]}" if self.place.startswith("/") else self.place
+        where = f" ({at})" if at else ""
         return f"{self.source} rule {self.index}{where}" if self.index else f"{self.source} rule{where}"
 
     @property

@@ -59,5 +59,7 @@ class Settings:
     """Further paths, relative to the root, that are never written."""
     order: tuple[str, ...] | None = None
     """A configured order of tools with `<unlisted-tools>` exactly once."""
+    order_place: str = field(default="tool order", compare=False)
+    """Where the order stands, as a fault of it is told: `file:line:column: tools.order`."""
     approvers: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """MCP client name to whether the person marked it as one that may answer approvals."""

@@ -22,7 +22,11 @@ _UNSEEN = frozenset(
 _ALIKE = frozenset("АВЕЅІЈКМНОРСТУХЬаеѕіјорсухһԁԛԝӏ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυϲϳ" + "օսհոց")
 """Cyrillic, Greek and Armenian letters that look like Latin ones (see the confusables of Unicode TR 39)."""
 
-_SUSPECT = re.compile(rf"(?P<blanks> {{{BLANKS + 1},}})|(?P<word>\w*[{''.join(sorted(_ALIKE))}]\w*)|(?P<other>[^ -~]+)")
+_BLANKS, _OTHER = rf"(?P<blanks> {{{BLANKS + 1},}})", "(?P<other>[^ -~]+)"
+_SUSPECT = re.compile(f"{_BLANKS}|{_OTHER}")
+_SUSPECT_WORDS = re.compile(rf"{_BLANKS}|(?P<word>\w+)|{_OTHER}")
+"""For texts in which some word may be disguised: each word is looked at. Both take a time that grows as the text."""
+
 _LATIN = re.compile("[A-Za-z]")
 
 
@@ -35,12 +39,14 @@ def visible(text: str, *, mark: Callable[[str], str] = str, lines: bool = True) 
 
     def written(found: re.Match[str]) -> str:
         part = found.group()
+        if found.lastgroup == "word" and part.isascii():
+            return part
         if found.lastgroup == "blanks":
             return mark(f"<{len(part):,} blanks>")
         disguised = _ALIKE if found.lastgroup == "word" and _LATIN.search(part) else frozenset[str]()
         return _letters(part, disguised, mark=mark, lines=lines)
 
-    return _SUSPECT.sub(written, text)
+    return (_SUSPECT if _ALIKE.isdisjoint(text) else _SUSPECT_WORDS).sub(written, text)
 
 
 def one_line(text: str, *, most: int = 0) -> str:

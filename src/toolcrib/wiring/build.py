@@ -188,6 +188,7 @@ def _catalog(opened: _Opened, kit: Kit, tools: Sequence[Tool]) -> Callable[[froz
         catalog = Catalog.build(
             tools,
             order=opened.loaded.settings.order,
+            order_place=opened.loaded.settings.order_place,
             disabled=disabled,
             unavailable=unavailable,
             fully_denied=lambda name, descriptor: fully_denied(

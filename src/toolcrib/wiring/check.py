@@ -11,6 +11,12 @@ from toolcrib.policy.rules import Rule
 from toolcrib.terms.settings import Mode
 from toolcrib.wiring.load import Loaded, check_file
 
+COMMANDS = frozenset({"bash", "run_background"})
+"""Tools whose calls run a command, so that rules with `argv` are about them."""
+
+HOSTS = ("web_", "mcp__")
+"""How the names of tools begin whose calls name a host, so that rules with `host` are about them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
@@ -20,6 +26,8 @@ class Checked:
     rules: tuple[Rule, ...]
     dropped: tuple[str, ...]
     unknown: tuple[Rule, ...]
+    idle: tuple[Rule, ...] = ()
+    """Rules about commands or hosts, where no tool has any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form."""
@@ -29,12 +37,14 @@ class Checked:
             "examples": sum(len(rule.match) + len(rule.not_match) for rule in self.rules),
             "asked_in_vain": list(self.dropped),
             "name_no_tool": [rule.label for rule in self.unknown],
+            "without_effect": [rule.label for rule in self.idle],
         }
 
     def text(self) -> str:
         """Return the same for a person."""
         lines = [summary(self.rules, mode=self.mode)]
         lines += [f"note: {rule.label} names no tool there is: {rule.tool}" for rule in self.unknown]
+        lines += [f"note: {rule.label} is without effect: no tool here has {_subject(rule)}" for rule in self.idle]
         lines += [f"not in force, since the project is not trusted: {each}" for each in self.dropped]
         return "\n".join(lines)
 
@@ -57,7 +67,17 @@ def checked_file(path: Path, known: Iterable[str]) -> Checked:
 def _checked(mode: Mode, rules: Sequence[Rule], dropped: Sequence[str], known: Iterable[str]) -> Checked:
     names = tuple(known)
     unknown = tuple(rule for rule in rules if not rule.tool.startswith("mcp__") and not _names(rule, names))
-    return Checked(mode=mode, rules=tuple(rules), dropped=tuple(dropped), unknown=unknown)
+    idle = tuple(
+        rule
+        for rule in rules
+        if (rule.argv is not None and not COMMANDS.intersection(names))
+        or (rule.host is not None and not any(name.startswith(HOSTS) for name in names))
+    )
+    return Checked(mode=mode, rules=tuple(rules), dropped=tuple(dropped), unknown=unknown, idle=idle)
+
+
+def _subject(rule: Rule) -> str:
+    return "a command" if rule.argv is not None else "a host"
 
 
 def _names(rule: Rule, names: Iterable[str]) -> bool:

@@ -189,10 +189,14 @@ def _file_system(path: str) -> str:
 def _configuration(where: Places, root: str) -> Iterator[Check]:
     own = where.user_config
     if own.exists():
-        yield _tried("your config", lambda: f"{own}: {len(check_file(own)[1].rules)} rules")
+        yield _tried("your config", lambda: f"{own}: {_rules(len(check_file(own)[1].rules))}")
     else:
         yield Check(name="your config", state="ok", found=f"none at {own}")
     yield _tried("project config", lambda: _trust(where, root))
+
+
+def _rules(count: int) -> str:
+    return f"{count} rule{'s' if count != 1 else ''}"
 
 
 def _trust(where: Places, root: str) -> str:

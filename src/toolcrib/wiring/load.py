@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, cast
 
+from toolcrib.policy.locate import Locator
 from toolcrib.policy.modes import TIGHTER
 from toolcrib.policy.parse import Parsed, parse_rules
 from toolcrib.policy.rules import Rule
@@ -190,64 +191,69 @@ _TABLES: dict[str, type[Limits]] = {
 
 
 def _settings(text: str, file: str, base: Settings) -> Settings:
-    tables = tomllib.loads(text)
+    tables, locator = tomllib.loads(text), Locator(text, file)
     known = {"policy", *_TABLES, "approvers", "tools"}
     if unknown := sorted(set(tables) - known):
-        raise ConfigError(f"{file}: unknown table {unknown[0]!r}; known: {', '.join(sorted(known))}")
+        raise locator.fault(f"unknown table {unknown[0]!r}; known: {', '.join(sorted(known))}", at=(unknown[0],))
     changed: dict[str, Any] = {}
     for name, kind in _TABLES.items():
         if name in tables:
-            changed[name] = _table(tables[name], kind, f"{file}: [{name}]", getattr(base, name))
-    tools = _keyed(tables.get("tools", {}), f"{file}: [tools]")
+            changed[name] = _table(tables[name], kind, (name,), getattr(base, name), locator)
+    tools = _keyed(tables.get("tools", {}), ("tools",), locator)
     if unknown := sorted(set(tools) - {"order"}):
-        raise ConfigError(f"{file}: [tools]: unknown key {unknown[0]!r}; known: order")
+        raise locator.fault(f"[tools]: unknown key {unknown[0]!r}; known: order", at=("tools", unknown[0]))
     if "order" in tools:
-        changed["order"] = _strings(tools["order"], f"{file}: tools.order")
+        line, column = locator.find(("tools", "order"))
+        changed["order"] = _strings(tools["order"], ("tools", "order"), locator)
+        changed["order_place"] = f"{file}:{line}:{column}: tools.order"
     if "approvers" in tables:
-        changed["approvers"] = _approvers(tables["approvers"], file)
+        changed["approvers"] = _approvers(tables["approvers"], locator)
     return replace(base, **changed)
 
 
-def _table(values: object, kind: type[Limits], where: str, base: Limits) -> Limits:
+def _table(values: object, kind: type[Limits], at: tuple[str, ...], base: Limits, locator: Locator) -> Limits:
     known: dict[str, type[object]] = {
         each.name: cast("object", getattr(base, each.name)).__class__ for each in fields(kind)
     }
     given: dict[str, bool | int | float] = {}
-    for name, value in _keyed(values, where).items():
+    for name, value in _keyed(values, at, locator).items():
         if name not in known:
-            raise ConfigError(f"{where}: unknown key {name!r}; known: {', '.join(known)}")
-        given[name] = _limit(value, known[name], f"{where}: {name}")
+            message = f"[{at[0]}]: unknown key {name!r}; known: {', '.join(known)}"
+            raise locator.fault(message, at=(*at, name))
+        given[name] = _limit(value, known[name], (*at, name), locator)
     return replace(base, **given)
 
 
-def _limit(value: object, wanted: type[object], where: str) -> bool | int | float:
+def _limit(value: object, wanted: type[object], at: tuple[str, ...], locator: Locator) -> bool | int | float:
     if isinstance(value, bool) and wanted is bool:
         return value
     number = isinstance(value, int) or (isinstance(value, float) and wanted is float)
     if isinstance(value, int | float) and number and not isinstance(value, bool) and wanted is not bool and value > 0:
         return value
     kind = "true or false" if wanted is bool else "a positive whole number" if wanted is int else "a positive number"
-    raise ConfigError(f"{where} must be {kind}, found {value!r}")
+    raise locator.fault(f"{'.'.join(at)} must be {kind}, found {value!r}", at=at)
 
 
-def _keyed(value: object, where: str) -> Mapping[str, object]:
+def _keyed(value: object, at: tuple[str, ...], locator: Locator) -> Mapping[str, object]:
     if isinstance(value, dict):
         return cast("Mapping[str, object]", value)
-    raise ConfigError(f"{where}: expected a table, found {value!r}")
+    raise locator.fault(f"[{'.'.join(at)}]: expected a table, found {value!r}", at=at)
 
 
-def _strings(value: object, where: str) -> tuple[str, ...]:
+def _strings(value: object, at: tuple[str, ...], locator: Locator) -> tuple[str, ...]:
     found = cast("list[object]", value) if isinstance(value, list) else [None]
     if all(isinstance(each, str) for each in found):
         return tuple(str(each) for each in found)
-    raise ConfigError(f"{where}: expected a list of strings, found {value!r}")
+    raise locator.fault(f"{'.'.join(at)}: expected a list of strings, found {value!r}", at=at)
 
 
-def _approvers(value: object, file: str) -> dict[str, bool]:
-    found = _keyed(value, f"{file}: [approvers]")
-    if all(isinstance(each, bool) for each in found.values()):
-        return {name: bool(each) for name, each in found.items()}
-    raise ConfigError(f'{file}: [approvers]: expected `"client name" = true`, found {value!r}')
+def _approvers(value: object, locator: Locator) -> dict[str, bool]:
+    found = _keyed(value, ("approvers",), locator)
+    for name, each in found.items():
+        if not isinstance(each, bool):
+            message = f'[approvers]: expected `"client name" = true`, found {each!r}'
+            raise locator.fault(message, at=("approvers", name))
+    return {name: bool(each) for name, each in found.items()}
 
 
 def _tightened(text: str, base: Settings, parsed: Parsed, *, trusted: bool) -> tuple[Settings, tuple[str, ...]]:
