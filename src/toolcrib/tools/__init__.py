@@ -3,9 +3,9 @@
 from types import ModuleType
 
 from toolcrib.terms.tool import Tool
-from toolcrib.tools import artifacts, edit, files, rewind, search
+from toolcrib.tools import artifacts, edit, files, meta, rewind, search
 
-FAMILIES: tuple[ModuleType, ...] = (files, edit, search, artifacts, rewind)
+FAMILIES: tuple[ModuleType, ...] = (files, edit, search, artifacts, meta, rewind)
 """Every family, in the order of the documentation."""
 
 

@@ -84,7 +84,7 @@ class Gate:
 
     async def _list(self, _request: Request, _params: PaginatedRequestParams | None) -> ListToolsResult:
         await self._crib.refresh()
-        tools = tools_of(self._crib.render("mcp", dialect=self._dialect))
+        tools = tools_of(self._crib.render("mcp", dialect=self._dialect, thread=self._thread))
         return ListToolsResult.model_validate({"tools": tools})
 
     async def _called(self, request: Request, params: CallToolRequestParams) -> CallToolResult:
