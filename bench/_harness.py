@@ -155,23 +155,29 @@ def ours(directory: Path) -> list[str]:
 
 
 def peer(directory: Path) -> list[str] | None:
-    """Return the command of the npm server over `directory`, installed once into a cache; None without npm."""
-    name, version = PEER
+    """Return the command of the npm server over `directory`; None without npm."""
+    package = from_npm(*PEER)
+    return None if package is None else ["node", str(package / "dist" / "index.js"), str(directory)]
+
+
+def from_npm(name: str, version: str) -> Path | None:
+    """Return the folder of an npm package, installed once into a cache; None where that cannot be done."""
     home = CACHE / "npm"
     package = home / "node_modules" / name
     manifest = package / "package.json"
-    if not manifest.exists() or json.loads(manifest.read_text())["version"] != version:
-        npm = shutil.which("npm")
-        if npm is None:
-            print(f"not beside {name}: npm is not installed", file=sys.stderr)
-            return None
-        home.mkdir(parents=True, exist_ok=True)
-        flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--loglevel", "error"]
-        done = subprocess.run([npm, "install", "--prefix", str(home), *flags, f"{name}@{version}"], check=False)
-        if done.returncode != 0:
-            print(f"not beside {name}: npm could not install it", file=sys.stderr)
-            return None
-    return ["node", str(package / "dist" / "index.js"), str(directory)]
+    if manifest.exists() and json.loads(manifest.read_text())["version"] == version:
+        return package
+    npm = shutil.which("npm")
+    if npm is None:
+        print(f"not with {name}: npm is not installed", file=sys.stderr)
+        return None
+    home.mkdir(parents=True, exist_ok=True)
+    flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--loglevel", "error"]
+    done = subprocess.run([npm, "install", "--prefix", str(home), *flags, f"{name}@{version}"], check=False)
+    if done.returncode != 0:
+        print(f"not with {name}: npm could not install it", file=sys.stderr)
+        return None
+    return package
 
 
 def _plain(title: str, figures: Sequence[Figure], where: str) -> str:

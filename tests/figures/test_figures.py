@@ -32,6 +32,11 @@ def figures(name: str) -> dict[str, dict[str, Any]]:
             marks=[pytest.mark.promise("P-speed-read"), pytest.mark.promise("P-speed-read-mcp")],
         ),
         pytest.param("edit_file", {"edit_file on 1 MiB": 15}, marks=pytest.mark.promise("P-speed-edit")),
+        pytest.param(
+            "catalog",
+            {"the default tools": 6000, "what stays of them when tools are deferred": 1000},
+            marks=pytest.mark.promise("P-catalog-budget"),
+        ),
         pytest.param("tape", {"durable appends a second": 1000}, marks=pytest.mark.promise("P-speed-tape")),
         pytest.param(
             "start",

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolcrib.catalog import dialects
 from toolcrib.catalog import order as ordering
+from toolcrib.catalog.deferral import SEARCH, Budget, deferred
 from toolcrib.catalog.dialects import DEFAULT
 from toolcrib.catalog.entry import Entry, Missing, State
 from toolcrib.catalog.naming import apart, mint, normal
@@ -25,6 +26,9 @@ FullyDenied = Callable[[str, Descriptor], str | None]
 Unavailable = Mapping[str, str] | Callable[[str, Tool], str | None]
 """Name to why the tool cannot run ("needs a store"), or a function that says so."""
 
+NOTHING_DEFERRED = "no tool is deferred: all are in the list"
+"""Why there is nothing to search for."""
+
 VIEWS = 64
 """Most views that a catalog keeps once made."""
 
@@ -37,6 +41,8 @@ class Catalog:
     """Every declared tool, in order. A pure function of its declarations: same declarations, same order, same bytes."""
 
     entries: tuple[Entry, ...]
+    budget: Budget | None = None
+    """What the visible tools may cost before some are deferred; None: anything."""
 
     @staticmethod
     def build(
@@ -48,6 +54,7 @@ class Catalog:
         unavailable: Unavailable | None = None,
         fully_denied: FullyDenied | None = None,
         servers: Collection[str] = (),
+        budget: Budget | None = None,
     ) -> "Catalog":
         """Return the catalog of `tools`; `servers` are the configured MCP servers, up or down.
 
@@ -59,7 +66,8 @@ class Catalog:
         if order is not None:
             ordering.check(order, known=named, servers=servers, place=order_place)
         why_not = _Reasons(disabled, unavailable, fully_denied, frozenset(named))
-        return Catalog(entries=tuple(why_not.entry(name, named[name]) for name in ordering.arrange(named, order)))
+        entries = tuple(why_not.entry(name, named[name]) for name in ordering.arrange(named, order))
+        return Catalog(entries=entries, budget=budget)
 
     @cached_property
     def digest(self) -> str:
@@ -115,6 +123,8 @@ class Catalog:
                 message=f"{name} is switched off for this turn",
                 hint="do it another way, or ask the person to allow it",
             )
+        if entry.name == SEARCH and name not in self.view(dialect=dialect, without=without, only=only).names:
+            return Missing(refusal="tool.unavailable", message=f"{name} is unavailable: {NOTHING_DEFERRED}")
         return _usable(name, entry)
 
     def view(
@@ -123,19 +133,22 @@ class Catalog:
         dialect: str = DEFAULT,
         without: Collection[str] = frozenset(),
         only: Collection[str] | None = None,
+        loaded: Collection[str] = frozenset(),
     ) -> View:
         """Return the visible tools as `dialect` shows them, less what the profile takes away.
+
+        Above the budget some are deferred; `loaded` are canonical names that stay all the same.
 
         Raises:
             ConfigError: there is no such dialect.
         """
         profile = Profile(without=frozenset(without), only=None if only is None else frozenset(only))
-        made: dict[tuple[str, Profile], View] = self._views
-        if (dialect, profile) not in made:
+        made, key = self._views, (dialect, profile, frozenset(loaded))
+        if key not in made:
             if len(made) >= VIEWS:
                 made.clear()
-            made[dialect, profile] = self._view(dialect, profile)
-        return made[dialect, profile]
+            made[key] = deferred(self._view(dialect, profile), self.budget, loaded=key[2])
+        return made[key]
 
     def _view(self, dialect: str, profile: Profile) -> View:
         offered = {
@@ -158,17 +171,23 @@ class Catalog:
             dialects.dialect(dialect), {entry.name: "" for entry in self.entries if entry.state == "visible"}
         )
         profile = Profile(without=frozenset(without))
+        view = self.view(dialect=dialect, without=without)
+        put_off = {item.name for item in view.deferred}
         rows: list[Fields] = []
         for name, pairs in self._spoken(dialect).items():
             for _, entry in pairs:
-                out = entry.state == "visible" and not profile.allows(name, entry.name)
+                state, why = entry.state, entry.why or ("deferred" if name in put_off else "")
+                if state == "visible" and not profile.allows(name, entry.name):
+                    state, why = "disabled", "not in the profile"
+                elif state == "visible" and name not in view.names and name not in put_off:
+                    state, why = "unavailable", NOTHING_DEFERRED
                 rows.append(
                     {
                         "name": name,
                         "canonical": entry.name,
                         "surface": teller.surface(entry),
-                        "state": "disabled" if out else entry.state,
-                        "why": "not in the profile" if out else entry.why,
+                        "state": state,
+                        "why": why,
                         "digest": entry.descriptor.digest,
                     }
                 )
@@ -187,7 +206,7 @@ class Catalog:
         return {}
 
     @cached_property
-    def _views(self) -> dict[tuple[str, Profile], View]:
+    def _views(self) -> dict[tuple[str, Profile, frozenset[str]], View]:
         """The views made so far, each a function of the entries and its key alone."""
         return {}
 

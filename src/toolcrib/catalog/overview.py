@@ -1,10 +1,14 @@
 """The prompt's overview of the tools: one line each, taken from the same view as the schemas."""
 
+from toolcrib.catalog.deferral import SEARCH
 from toolcrib.catalog.shapes import retold
 from toolcrib.catalog.views import Shown, View
 
 HEADING = "## Tools"
 """First line of the overview."""
+
+DEFERRED = "Deferred, to be loaded with {} before use:"
+"""Heads the tools that are told by name only."""
 
 CLOSING = "Call tools that do not depend on each other together, in one turn: reads among them run side by side."
 """Last line of the overview."""
@@ -14,7 +18,10 @@ def overview(view: View) -> str:
     """Return the overview of `view`: a heading, `name — summary` a tool, and a word on batching."""
     if not view.items:
         return f"{HEADING}\n\nNo tools are available."
-    return "\n".join([HEADING, "", *(_line(item, view) for item in view.items), "", CLOSING])
+    lines = [HEADING, "", *(_line(item, view) for item in view.items), ""]
+    if view.deferred:
+        lines += [DEFERRED.format(view.spoken[SEARCH]), "", *(_line(item, view) for item in view.deferred), ""]
+    return "\n".join([*lines, CLOSING])
 
 
 def _line(item: Shown, view: View) -> str:

@@ -39,6 +39,8 @@ class View:
 
     dialect: str
     items: tuple[Shown, ...]
+    deferred: tuple[Shown, ...] = ()
+    """Visible too, and told by name only: see `deferral`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,7 +50,7 @@ class View:
     @cached_property
     def spoken(self) -> Mapping[str, str]:
         """Canonical name to the name shown."""
-        return {entry.name: item.name for item in self.items for entry in item.entries}
+        return {entry.name: item.name for item in (*self.items, *self.deferred) for entry in item.entries}
 
 
 @dataclass(frozen=True, slots=True)

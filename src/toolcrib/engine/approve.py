@@ -123,7 +123,9 @@ async def _preview(judged: Judged, kit: Kit) -> Previewed:
     deadline = kit.clock.monotonic() + kit.settings.call.seconds
     context = Circumstances(call.id, call.principal, admitted.facts, call.takes_media, kit.clock, deadline)
     try:
-        return await tool.preview(admitted.args, **bind(tool, Binding(reading, context), kit.powers))
+        return await tool.preview(
+            admitted.args, **bind(tool, Binding(reading, context, call.dialect, call.without), kit.powers)
+        )
     except Refusal as refusal:
         raise Stop(refusal) from refusal
 

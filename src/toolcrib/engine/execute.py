@@ -20,7 +20,7 @@ async def execute(guarded: Guarded, kit: Kit, listener: Progress | None) -> Answ
     seconds = kit.settings.call.seconds
     deadline = kit.clock.monotonic() + seconds
     context = Circumstances(call.id, call.principal, guarded.facts, call.takes_media, kit.clock, deadline, listener)
-    powers = bind(tool, Binding(guarded.cleared.judged.scope, context), kit.powers)
+    powers = bind(tool, Binding(guarded.cleared.judged.scope, context, call.dialect, call.without), kit.powers)
     happened = "no" if tool.descriptor.kind == "read" else "maybe"
     try:
         async with asyncio.timeout(seconds):

@@ -24,6 +24,10 @@ class Binding:
 
     scope: Scope
     context: Context
+    dialect: str = "toolcrib"
+    """How the caller spells the tools."""
+    without: frozenset[str] = frozenset()
+    """Names that the caller's turn may not use."""
 
 
 Factory = Callable[[Binding], object]

@@ -48,6 +48,16 @@ class CallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogSettings:
+    """What the list of tools may cost in a request, in tokens of o200k_base, estimated and rather too high."""
+
+    budget_tokens: int = 6000
+    """Above this, tools are deferred."""
+    deferred_tokens: int = 1000
+    """What the tools that then stay may cost together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole of the configuration, rules apart."""
 
@@ -55,6 +65,7 @@ class Settings:
     files: FileSettings = field(default_factory=FileSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     call: CallSettings = field(default_factory=CallSettings)
+    catalog: CatalogSettings = field(default_factory=CatalogSettings)
     protected: tuple[str, ...] = ()
     """Further paths, relative to the root, that are never written."""
     order: tuple[str, ...] | None = None

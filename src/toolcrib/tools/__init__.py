@@ -3,9 +3,9 @@
 from types import ModuleType
 
 from toolcrib.terms.tool import Tool
-from toolcrib.tools import artifacts, edit, files, move, patch, rewind, search
+from toolcrib.tools import artifacts, edit, files, meta, move, patch, rewind, search
 
-FAMILIES: tuple[ModuleType, ...] = (files, edit, patch, move, search, artifacts, rewind)
+FAMILIES: tuple[ModuleType, ...] = (files, edit, patch, move, search, artifacts, meta, rewind)
 """Every family, in the order of the documentation."""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from toolcrib.catalog.catalog import Catalog
+from toolcrib.catalog.deferral import Budget
 from toolcrib.engine.kit import Binding, Factory, Kit, Policy
 from toolcrib.engine.powers import unwired
 from toolcrib.engine.recover import recover
@@ -23,6 +24,7 @@ from toolcrib.ports.ask import Asker
 from toolcrib.ports.files import Files
 from toolcrib.ports.find import Find
 from toolcrib.ports.snapshots import Snapshots
+from toolcrib.ports.toolbox import Toolbox
 from toolcrib.store.store import Store
 from toolcrib.terms.errors import StoreError
 from toolcrib.terms.records import Checkpoint
@@ -35,6 +37,7 @@ from toolcrib.wiring.clock import SystemClock
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.load import Loaded, Places, demand_own, load, places, workspace_root
 from toolcrib.wiring.programs import find_ripgrep
+from toolcrib.wiring.toolbox import LiveToolbox, Loads
 from toolcrib.wiring.trust import trusted_digest
 
 
@@ -81,10 +84,12 @@ async def open_at(
         catalog_of = _catalog(opened, kit, (*builtin_tools(), *tools))
         live = await to_thread.run_sync(lambda: Live(opened.places.config, catalog_of))
         stack.callback(live.close)
+        opened.catalog = live.catalog
         await _recover(opened, kit)
         yield Crib(
             kit.attached(live.catalog),
             live,
+            loads=opened.loads,
             asker=approver,
             without=frozenset(without),
             dropped=opened.loaded.dropped,
@@ -100,6 +105,8 @@ class _Opened:
         self.root = root
         self.store = store
         self.workspace = workspace
+        self.loads = Loads()
+        self.catalog: Callable[[], Catalog] = _no_catalog
         self.launcher = Launcher()
         self.finder = Finder(
             workspace,
@@ -149,6 +156,7 @@ def _kit(opened: _Opened) -> Kit:
         Find: lambda binding: opened.finder.within(binding.scope),
         Artifacts: lambda _binding: opened.store.artifacts,
         Snapshots: _snapshots(opened),
+        Toolbox: lambda binding: LiveToolbox(binding, catalog=opened.catalog, loads=opened.loads),
     }
     return Kit(
         root=opened.root,
@@ -181,7 +189,8 @@ def _no_catalog() -> Catalog:
 
 
 def _catalog(opened: _Opened, kit: Kit, tools: Sequence[Tool]) -> Callable[[frozenset[str]], Catalog]:
-    policy = kit.policy()
+    policy, told = kit.policy(), opened.loaded.settings.catalog
+    budget = Budget(tokens=told.budget_tokens, deferred=told.deferred_tokens)
     unavailable = {tool.descriptor.raw_name: why for tool in tools if (why := unwired(tool, kit.powers)) is not None}
 
     def build(disabled: frozenset[str]) -> Catalog:
@@ -190,6 +199,7 @@ def _catalog(opened: _Opened, kit: Kit, tools: Sequence[Tool]) -> Callable[[froz
             order=opened.loaded.settings.order,
             order_place=opened.loaded.settings.order_place,
             disabled=disabled,
+            budget=budget,
             unavailable=unavailable,
             fully_denied=lambda name, descriptor: fully_denied(
                 descriptor, name=name, rules=policy.rules, mode=policy.mode

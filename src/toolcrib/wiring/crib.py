@@ -8,6 +8,7 @@ from toolcrib.catalog.asked import asked
 from toolcrib.catalog.catalog import Catalog
 from toolcrib.catalog.entry import Entry
 from toolcrib.catalog.overview import overview
+from toolcrib.catalog.views import View
 from toolcrib.catalog.wire import Strictness, render
 from toolcrib.engine.batch import run_batch
 from toolcrib.engine.kit import Kit, Policy
@@ -31,6 +32,7 @@ from toolcrib.wiring.cell import Live
 from toolcrib.wiring.explain import explain_call
 from toolcrib.wiring.grants import Standing, findings, grant_named, imagined, revoke, standings
 from toolcrib.wiring.replay import Replayed, replayed
+from toolcrib.wiring.toolbox import Loads
 
 MOST_ID = 128
 """Longest id that a caller may give a call, characters."""
@@ -46,10 +48,18 @@ class Crib:
     """Made by `open_crib`. Methods that call tools return outcomes; they raise only for a programmer's mistakes."""
 
     def __init__(
-        self, kit: Kit, live: Live, *, asker: Asker | None, without: frozenset[str], dropped: tuple[str, ...]
+        self,
+        kit: Kit,
+        live: Live,
+        *,
+        loads: Loads,
+        asker: Asker | None,
+        without: frozenset[str],
+        dropped: tuple[str, ...],
     ) -> None:
         self._kit = kit
         self._live = live
+        self._loads = loads
         self._line = Line(kit)
         self._asker = asker
         self._without = without
@@ -76,11 +86,6 @@ class Crib:
     def catalog(self) -> Catalog:
         """The catalog as it is now."""
         return self._live.catalog()
-
-    @property
-    def generation(self) -> int:
-        """Counts the catalogs there were: unchanged, the catalog is the same."""
-        return self._live.generation
 
     async def call(
         self,
@@ -161,16 +166,28 @@ class Crib:
         dialect: str = "toolcrib",
         without: Iterable[str] = (),
         strict: Strictness = False,
+        thread: str | None = None,
     ) -> list[Fields]:
         """Return what the `tools` field of that provider's request takes, for the tools visible now.
 
-        `strict` asks the provider to hold the model to the schemas: of all tools, or of those named.
+        `strict` asks the provider to hold the model to the schemas: of all tools, or of those named. Of deferred tools
+        it holds those that `thread`, by default this program's, has loaded.
 
         Raises:
             RenderError: a tool breaks a rule of the provider; it names the tool and the rule, and nothing is rendered.
         """
-        view = self.catalog.view(dialect=dialect, without=self._without | frozenset(without))
-        return render(view, provider, strict=strict)
+        return render(self._view(dialect, without, thread), provider, strict=strict)
+
+    def _view(self, dialect: str, without: Iterable[str], thread: str | None) -> View:
+        return self.catalog.view(
+            dialect=dialect,
+            without=self._without | frozenset(without),
+            loaded=self._loads.of(thread or self._thread),
+        )
+
+    def generation(self, *, thread: str | None = None) -> tuple[int, int]:
+        """Return a mark of the list of tools as `thread` sees it: another one, when `render` may say something else."""
+        return self._live.generation, len(self._loads.of(thread or self._thread))
 
     async def replies(
         self, provider: Provider, calls: Iterable[object], *, dialect: str = "toolcrib", without: Iterable[str] = ()
@@ -208,9 +225,9 @@ class Crib:
         whole = len(held.data) == held.artifact.size
         return (Media(kind, held.data, f"toolcrib:artifact/{artifact}"),) if whole else ()
 
-    def overview(self, *, dialect: str = "toolcrib") -> str:
-        """Return the prompt's overview of the visible tools."""
-        return overview(self.catalog.view(dialect=dialect, without=self._without))
+    def overview(self, *, dialect: str = "toolcrib", thread: str | None = None) -> str:
+        """Return the prompt's overview of the visible tools; it says which of them are deferred."""
+        return overview(self._view(dialect, (), thread))
 
     async def rewind_plan(self, to: str | None = None, *, only: bool = False) -> tuple[Plan, str]:
         """Return what rewinding to before the call `to` would do, and its diff.

@@ -13,7 +13,7 @@ from toolcrib.policy.parse import Parsed, parse_rules
 from toolcrib.policy.rules import Rule
 from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.errors import ConfigError, WorkspaceError
-from toolcrib.terms.settings import CallSettings, FileSettings, Mode, SearchSettings, Settings
+from toolcrib.terms.settings import CallSettings, CatalogSettings, FileSettings, Mode, SearchSettings, Settings
 from toolcrib.wiring import personal
 
 PROJECT_CONFIG = ".toolcrib/config.toml"
@@ -180,13 +180,14 @@ def _read(path: Path) -> str | None:
         raise ConfigError(f"{path}: not UTF-8 at byte {error.start}") from error
 
 
-Limits = FileSettings | SearchSettings | CallSettings
+Limits = FileSettings | SearchSettings | CallSettings | CatalogSettings
 """A table of limits."""
 
 _TABLES: dict[str, type[Limits]] = {
     "files": FileSettings,
     "search": SearchSettings,
     "call": CallSettings,
+    "catalog": CatalogSettings,
 }
 
 

@@ -28,6 +28,7 @@ PROVIDED: dict[str, set[str]] = {
     "Artifacts": {"store.unavailable"},
     "Snapshots": {"snapshot.missing", "snapshot.conflict", "snapshot.damaged"},
     "Context": set(),
+    "Toolbox": set(),
 }
 """What a power may refuse on its own, by the words of its port."""
 
@@ -70,7 +71,7 @@ def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_the_tools_are_those_of_the_design_in_order() -> None:
     assert [named(tool) for tool in TOOLS] == [
         *("read_file", "write_file", "edit_file", "apply_patch", "move_file", "delete_file"),
-        *("list_dir", "glob", "grep", "fff_search", "artifact_read", "rewind"),
+        *("list_dir", "glob", "grep", "fff_search", "artifact_read", "tool_search", "rewind"),
     ]
 
 
@@ -140,6 +141,7 @@ def test_kind_effect_and_approval_are_those_of_the_design() -> None:
     assert stated == {
         **reads,
         "artifact_read": ("read", "read", "never"),
+        "tool_search": ("read", "read", "never"),
         "edit_file": ("write", "reversible", "required"),
         "apply_patch": ("write", "reversible", "required"),
         "move_file": ("write", "reversible", "required"),

@@ -83,6 +83,7 @@ class Gate:
         self._asking = Asking(crib)
         self._bus = InMemorySubscriptionBus()
         self._session: ServerSession | None = None
+        self._mark, self._told = (0, 0), ""
         shelves = Shelves(crib, dialect=dialect, thread=self._thread, call=self._caller)
         self._server: Server[dict[str, Any]] = Server(
             NAME,
@@ -118,7 +119,7 @@ class Gate:
 
     async def _list(self, _request: Request, _params: PaginatedRequestParams | None) -> ListToolsResult:
         await self._crib.refresh()
-        tools = tools_of(self._crib.render("mcp", dialect=self._dialect))
+        tools = tools_of(self._crib.render("mcp", dialect=self._dialect, thread=self._thread))
         return ListToolsResult.model_validate({"tools": tools})
 
     async def _called(self, request: Request, params: CallToolRequestParams) -> CallToolResult:
@@ -142,6 +143,7 @@ class Gate:
             if asks and modern:
                 await self._asking.take(params, by=principal.id)
             outcome = await self._crib.submit(call, asker=asker, listener=_listener(request))
+            await self._tell_of_changes()
             result = await self._asking.question(outcome, by=principal.id) if asks and modern else None
             if result is None:
                 result = await result_of(outcome, self._crib)
@@ -165,24 +167,33 @@ class Gate:
 
     async def watch(self) -> None:
         """Tell the client when its list of tools has become another, until cancelled."""
-        seen, shown = self._crib.generation, self._shown()
+        self._mark, self._told = self._seen(), self._shown()
         while True:
             await asyncio.sleep(LOOK)
             with suppress(ToolcribError):
                 await self._crib.refresh()
-            if self._crib.generation == seen:
-                continue
-            seen = self._crib.generation
-            if (now := self._shown()) == shown:
-                continue
-            shown = now
-            await self._bus.publish(ToolsListChanged())
-            if self._session is not None and self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-                with suppress(MCPError, OSError):
-                    await self._session.send_tool_list_changed()
+            await self._tell_of_changes()
+
+    async def _tell_of_changes(self) -> None:
+        if (mark := self._seen()) == self._mark:
+            return
+        self._mark = mark
+        if (now := self._shown()) == self._told:
+            return
+        self._told = now
+        await self._bus.publish(ToolsListChanged())
+        if self._session is not None and self._session.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            with suppress(MCPError, OSError):
+                await self._session.send_tool_list_changed()
+
+    def _seen(self) -> tuple[int, int]:
+        return self._crib.generation(thread=self._thread)
 
     def _shown(self) -> str:
-        return of_json(self._crib.render("mcp", dialect=self._dialect))
+        try:
+            return of_json(self._crib.render("mcp", dialect=self._dialect, thread=self._thread))
+        except ToolcribError:
+            return ""  # `tools/list` says what is wrong
 
     def _principal(self, request: Request) -> Principal:
         params = request.session.client_params
