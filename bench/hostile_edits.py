@@ -122,7 +122,8 @@ def _case(kind: str, dice: random.Random, number: int) -> Case:
 
 async def _ours(client: Client, case: Case, name: str) -> bool:
     read = await client.call_tool("read_file", {"path": name})
-    digest = (read.structured_content or {}).get("evidence", {}).get("digest")
+    told: dict[str, Any] = read.structured_content or {}
+    digest = told["evidence"]["digest"]
     change = {"old": case.lines[case.at], "new": case.new}
     return await _failed(client, "edit_file", {"path": name, "digest": digest, "edits": [change]})
 
