@@ -88,7 +88,7 @@ def _check(target: Aim, put: Put) -> None:
             hint="A person can break the link by copying the file over itself.",
         )
     refuse_read_only(put.path, old, forced=put.forced)
-    if not cites(put.expect, _digest(target, put.path)):
+    if not cites(put.expect, first_digest(target, put.path)):
         raise stale(put.path, "its content changed since it was read")
 
 
@@ -102,7 +102,12 @@ def refuse_read_only(asked: str, status: os.stat_result, *, forced: bool) -> Non
         )
 
 
-def _digest(target: Aim, asked: str) -> str:
+def first_digest(target: Aim, asked: str) -> str:
+    """Return the digest of the file that stands there, as a first look: what is displaced is hashed again.
+
+    Raises:
+        Refusal: as reading a file.
+    """
     known = target.base.known.find(os.fstat(target.old))
     if known is not None:
         return known
