@@ -128,6 +128,12 @@ def alterations(draw: st.DrawFn) -> Alteration:
     return Alteration(path=path, data=data, expect=expect, mode=draw(st.sampled_from([None, 0o751])), like=like)
 
 
+def apart(changes: list[Alteration]) -> bool:
+    """Tell whether no path lies beneath another: which of the two is in the other's way is the order's business."""
+    names = [each.path.rstrip("/.") for each in changes]
+    return not any(other.startswith(f"{name}/") for name in names for other in names)
+
+
 @st.composite
 def operations(draw: st.DrawFn) -> tuple[str, Operation]:
     """Draw one call of the port, with words for it."""
@@ -135,7 +141,7 @@ def operations(draw: st.DrawFn) -> tuple[str, Operation]:
     kinds = ["place", "load", "window", "write", "write", "remove", "name", "move", "move", "alter", "alter"]
     match draw(st.sampled_from(kinds)):
         case "alter":
-            changes = draw(st.lists(alterations(), min_size=1, max_size=3))
+            changes = draw(st.lists(alterations(), min_size=1, max_size=3).filter(apart))
             return f"alter {changes}", lambda files: files.alter(changes)
         case "name":
             most = draw(st.sampled_from([0, 2, 100]))

@@ -227,6 +227,8 @@ class MemoryFiles:
         spots = [self._alterable(change) for change in changes]
         if len({spot.path for spot in spots}) < len(spots):
             raise Refusal("args.invalid", "one path is named twice, maybe by two spellings")
+        if any(other.path.startswith(f"{spot.path}/") for spot in spots for other in spots):
+            raise Refusal("file.exists", "one of the paths lies beneath another")
         made: list[str] = []
         modes = [self._mode_of(change, spot) for change, spot in zip(changes, spots, strict=True)]
         for change, spot, mode in zip(changes, spots, modes, strict=True):

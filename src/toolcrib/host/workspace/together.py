@@ -13,7 +13,7 @@ from toolcrib.host.workspace.displaced import digest_of, keep, put_back
 from toolcrib.host.workspace.dress import alike, dresser
 from toolcrib.host.workspace.faults import fault, shown
 from toolcrib.host.workspace.temp import Staged, aside_name, discard, stage
-from toolcrib.host.workspace.write import refuse_read_only, stale
+from toolcrib.host.workspace.write import refuse_read_only, stale, stands
 from toolcrib.ports.files import Alteration
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.digest import cites, of_bytes
@@ -108,6 +108,8 @@ def _check(work: _Work) -> None:
     if change.expect is None:
         raise Refusal("file.exists", f"expected nothing at {shown(change.path)}, found that something stands there")
     if not stat.S_ISREG(old.st_mode):
+        if digest_of(work.target.base.calls, work.target.directory, work.target.leaf, None) != change.expect:
+            raise stale(change.path, "it is another link than the one that was cited")
         return
     if change.data is not None and old.st_nlink > 1:
         raise Refusal(
@@ -116,6 +118,8 @@ def _check(work: _Work) -> None:
             hint="A person can break the link by copying the file over itself.",
         )
     refuse_read_only(change.path, old, forced=False)
+    if not stands(work.target, change.path, change.expect):
+        raise stale(change.path, "its content changed since it was read")
 
 
 def _refuse_twice(works: Sequence[_Work]) -> None:

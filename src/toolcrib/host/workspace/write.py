@@ -117,7 +117,7 @@ def _check(target: Aim, put: Put) -> None:
             hint="A person can break the link by copying the file over itself.",
         )
     refuse_read_only(put.path, old, forced=put.forced)
-    if not _stands(target, put.path, put.expect):
+    if not stands(target, put.path, put.expect):
         raise stale(put.path, "its content changed since it was read")
 
 
@@ -131,8 +131,12 @@ def refuse_read_only(asked: str, status: os.stat_result, *, forced: bool) -> Non
         )
 
 
-def _stands(target: Aim, asked: str, expect: str) -> bool:
-    """Tell whether the target is what is expected: a first look, the proof is what the exchange displaces."""
+def stands(target: Aim, asked: str, expect: str) -> bool:
+    """Tell whether the target is what is expected: a first look, the proof is what the exchange displaces.
+
+    Raises:
+        Refusal: as reading a file.
+    """
     status = os.fstat(target.old)
     known = target.base.known.find(status)
     if known is not None:
