@@ -191,10 +191,10 @@ async def test_the_settings_screen_has_every_tool_with_its_state_by_name(workspa
         roster = crib.roster()
         rows = {each["name"]: each for each in roster}
         assert [each["name"] for each in roster] == sorted(rows)
-        further = {"act", "rewind", "artifact_read", "apply_patch", "move_file", "delete_file"}
+        further = {"act", "rewind", "artifact_read", "tool_search", "apply_patch", "move_file", "delete_file"}
         assert set(TOOLKIT) | further == set(rows)
         hidden = {name: each["state"] for name, each in rows.items() if each["state"] != "visible"}
-        assert set(hidden) == {"grep", "act", "glob", "write_file", "rewind"}
+        assert set(hidden) == {"grep", "act", "glob", "write_file", "rewind", "tool_search"}
         assert hidden["grep"] == hidden["act"] == "disabled"
         assert (hidden["write_file"], hidden["rewind"]) == ("denied", "person only")
         assert all(rows[name]["why"] for name in hidden)
