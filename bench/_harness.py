@@ -173,7 +173,9 @@ def from_npm(name: str, version: str) -> Path | None:
         return None
     home.mkdir(parents=True, exist_ok=True)
     flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--loglevel", "error"]
-    done = subprocess.run([npm, "install", "--prefix", str(home), *flags, f"{name}@{version}"], check=False)
+    done = subprocess.run(
+        [npm, "install", "--prefix", str(home), *flags, f"{name}@{version}"], stdout=sys.stderr, check=False
+    )
     if done.returncode != 0:
         print(f"not with {name}: npm could not install it", file=sys.stderr)
         return None

@@ -13,8 +13,10 @@ TEXTS = ("a.txt", "sub/")
 MOST_MORE = 2
 """Arguments that are given at most besides what is required."""
 
-SAMPLES: Mapping[str, Mapping[str, Any]] = {}
-"""Canonical tool to arguments, where none that are made up from its schema are admitted."""
+SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "apply_patch": {"patch": "*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch\n"},
+}
+"""Canonical tool to arguments that stand in place of made-up ones, where only a text of a certain form is admitted."""
 
 
 def calls_of(shown: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
