@@ -10,8 +10,8 @@ from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.outcome import Change, Evidence
 from toolcrib.terms.payload import Answer, Arguments, Payload
 from toolcrib.terms.tool import Previewed, tool
-from toolcrib.tools.difftext import MOST, MOST_PREVIEW
-from toolcrib.tools.patching import Patched, prepare
+from toolcrib.tools.difftext import MOST, MOST_PREVIEW, Diff
+from toolcrib.tools.patching import Patched, diffs, prepare
 from toolcrib.tools.patchtext import touched
 from toolcrib.tools.plain import counted, one_line, short
 from toolcrib.tools.prose import load
@@ -65,13 +65,9 @@ def _touched(args: BaseModel) -> tuple[str, ...]:
 
 async def _preview(args: ApplyPatch, files: Files, context: Context) -> Previewed:
     patched = await prepare(args.patch, files, context.facts)
-    left, parts, said = MOST_PREVIEW, list[str](), list[str]()
-    for each in patched:
-        diff = await each.diff(left)
-        left = max(0, left - len(diff.text))
-        parts.append(diff.text)
-        said.append(f"{each.verb} {one_line(each.shown)} ({diff})")
-    return Previewed(f"patch {counted(len(patched), 'file')}: {', '.join(said)}", "".join(parts))
+    found = await diffs(patched, MOST_PREVIEW)
+    said = [f"{each.verb} {one_line(each.shown)} ({diff})" for each, diff in zip(patched, found, strict=True)]
+    return Previewed(f"patch {counted(len(patched), 'file')}: {', '.join(said)}", "".join(diff.text for diff in found))
 
 
 @tool(
@@ -112,37 +108,34 @@ async def apply_patch(args: ApplyPatch, files: Files, context: Context) -> Answe
     """Apply a patch; see the family's page."""
     patched = await prepare(args.patch, files, context.facts)
     made = await files.alter([change for each in patched for change in _alterations(each)])
-    left, parts, found = MOST, list[str](), list[PatchedFile]()
-    for each in patched:
-        diff = await each.diff(left)
-        left = max(0, left - len(diff.text))
-        parts.append(diff.text)
-        found.append(
-            PatchedFile(
-                path=each.path,
-                action=each.action,
-                was=None if each.was == each.path else each.was,
-                digest=None if each.data is None else of_bytes(each.data),
-                added=diff.added,
-                removed=diff.removed,
-                shifted=each.shifted,
-            )
-        )
-    payload = PatchApplied(files=tuple(found), created_directories=made, diff="".join(parts))
-    changed = tuple(change for each in patched for change in _changes(each))
+    found = await diffs(patched, MOST)
+    told = tuple(_told(each, diff) for each, diff in zip(patched, found, strict=True))
+    payload = PatchApplied(files=told, created_directories=made, diff="".join(diff.text for diff in found))
+    changed = tuple(change for each, now in zip(patched, told, strict=True) for change in _changes(each, now.digest))
     return Answer(payload, evidence=Evidence(diff=payload.diff or None, changed=changed))
+
+
+def _told(each: Patched, diff: Diff) -> PatchedFile:
+    return PatchedFile(
+        path=each.path,
+        action=each.action,
+        was=each.renamed,
+        digest=None if each.data is None else of_bytes(each.data),
+        added=diff.added,
+        removed=diff.removed,
+        shifted=each.shifted,
+    )
 
 
 def _alterations(each: Patched) -> list[Alteration]:
     """Return what is done to the names of one section: the new one first, which copies from the old one."""
-    if each.was is None or each.was == each.path:
+    if each.renamed is None:
         return [Alteration(path=each.path, data=each.data, expect=each.before_digest, mode=each.mode)]
-    new = Alteration(path=each.path, data=each.data, expect=None, mode=each.mode, like=each.was)
-    return [new, Alteration(path=each.was, data=None, expect=each.before_digest)]
+    new = Alteration(path=each.path, data=each.data, expect=None, mode=each.mode, like=each.renamed)
+    return [new, Alteration(path=each.renamed, data=None, expect=each.before_digest)]
 
 
-def _changes(each: Patched) -> list[Change]:
-    after = None if each.data is None else of_bytes(each.data)
-    if each.was is None or each.was == each.path:
+def _changes(each: Patched, after: str | None) -> list[Change]:
+    if each.renamed is None:
         return [Change(each.path, each.before_digest, after)]
-    return [Change(each.was, each.before_digest, None), Change(each.path, None, after)]
+    return [Change(each.renamed, each.before_digest, None), Change(each.path, None, after)]

@@ -1,5 +1,6 @@
 """What a patch would make of each file it names, or why it cannot. Reads through `Files`, writes nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,9 +49,14 @@ class Patched:
         return {"updated": "update", "added": "create", "deleted": "delete", "moved": "move"}[self.action]
 
     @property
+    def renamed(self) -> str | None:
+        """The name before, where it was another one."""
+        return None if self.was == self.path else self.was
+
+    @property
     def shown(self) -> str:
         """The name, or both names where there are two."""
-        return self.path if self.was in {None, self.path} else f"{self.was} to {self.path}"
+        return self.path if self.renamed is None else f"{self.renamed} to {self.path}"
 
     async def diff(self, most: int) -> Diff:
         """Return the diff, of at most `most` characters."""
@@ -64,6 +70,15 @@ class Patched:
             return of_spans(name, self.decoded.text, self.spans, ending=self.decoded.ending, most=most, was=was)
         new = None if self.data is None else decode(self.data).text
         return of_texts(self.path, old, new, most=most)
+
+
+async def diffs(patched: Sequence[Patched], most: int) -> list[Diff]:
+    """Return the diff of each file, of at most `most` characters in all."""
+    found: list[Diff] = []
+    for each in patched:
+        found.append(await each.diff(most))
+        most = max(0, most - len(found[-1].text))
+    return found
 
 
 async def prepare(patch: str, files: Files, facts: Facts) -> tuple[Patched, ...]:
