@@ -1,27 +1,15 @@
 """Killed at any point of an edit, write, grant or rewind: what was acknowledged is there, the rest whole or not."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import soak
+from slaying import kill
 
 POINTS = 10_000
 PROGRAM = Path(__file__).with_name("killing.py")
 CONTROL = 12
-
-
-def kill(base: Path, points: int, seed: str, *how: str) -> list[dict[str, Any]]:
-    """Kill at so many points and return what was found after each."""
-    base.mkdir()
-    command = [sys.executable, str(PROGRAM), str(base), str(points), seed, *how]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.soak("kill")
@@ -34,7 +22,7 @@ def test_no_acknowledged_change_is_lost_no_file_is_torn_and_nothing_is_left_over
     tmp_path: Path, way: str, seed: str
 ) -> None:
     points = max(1, soak.count(POINTS) // 4)
-    found = kill(tmp_path / "kill", points, seed, way)
+    found = kill(PROGRAM, tmp_path / "kill", points, seed, way)
     assert [each for each in found if each["faults"]] == []
     killed = [each for each in found if each["killed"]]
     assert len(killed) >= points * 0.9
@@ -44,5 +32,5 @@ def test_no_acknowledged_change_is_lost_no_file_is_torn_and_nothing_is_left_over
 
 @pytest.mark.attack("A144", "files")
 def test_the_same_kills_tear_the_files_of_a_program_that_writes_in_place(tmp_path: Path) -> None:
-    found = kill(tmp_path / "kill", CONTROL, "control", "calls", "naive")
+    found = kill(PROGRAM, tmp_path / "kill", CONTROL, "control", "calls", "naive")
     assert [each for each in found if any(fault.startswith("file ") for fault in each["faults"])]
