@@ -17,7 +17,8 @@ from toolcrib.terms.names import TEMP_NAME, TEMP_PREFIX
 MOST_IGNORED = 50_000
 """Entries of ignored directories that are looked at to count what was left out."""
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+"""How a directory is opened: never through a link."""
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 """How a file is opened: never through a link, and never waiting for the other end of a FIFO."""
 
@@ -146,7 +147,7 @@ class Walk:
         try:
             if parent.handle < 0:
                 parent.handle = beneath(self._root, parent.path)
-            return os.open(name, _DIRECTORY, dir_fd=parent.handle)
+            return os.open(name, DIRECTORY, dir_fd=parent.handle)
         except PermissionError:
             self.notes.unread(path[:-1])
         except OSError:
@@ -248,7 +249,7 @@ def read_small(directory: int, parts: tuple[str, ...]) -> bytes:
     handle = os.dup(directory)
     try:
         for part in parts[:-1]:
-            below = os.open(part, _DIRECTORY, dir_fd=handle)
+            below = os.open(part, DIRECTORY, dir_fd=handle)
             os.close(handle)
             handle = below
         file = os.open(parts[-1], FILE, dir_fd=handle)
@@ -272,7 +273,7 @@ def beneath(root: int, path: str, *, file: bool = False) -> int:
     try:
         parts = [part for part in path.split("/") if part]
         for place, part in enumerate(parts, 1):
-            below = os.open(part, FILE if file and place == len(parts) else _DIRECTORY, dir_fd=handle)
+            below = os.open(part, FILE if file and place == len(parts) else DIRECTORY, dir_fd=handle)
             os.close(handle)
             handle = below
     except OSError:
