@@ -132,8 +132,19 @@ async def test_a_form_shows_what_would_hide(workspace: Workspace, mode: Mode, ma
     assert not {"\x1b", "\r", "\u202e", "\u200b"} & set(message)
 
 
+NONE_AT_ALL: dict[str, dict[str, Any]] = {
+    "cannot": {"error": {"code": -32601, "message": "Method not found"}},
+    "nothing": {"result": None},
+    "a list": {"result": []},
+    "an error that is none": {"error": 5},
+    "both": {"result": {"action": "accept", "content": {"decision": "once"}}, "error": {"code": 1, "message": "x"}},
+}
+"""What a client answers that is no answer by the protocol."""
+
+
+@pytest.mark.parametrize("what", NONE_AT_ALL)
 async def test_a_client_that_claims_forms_and_cannot_leaves_the_approval_waiting(
-    workspace: Workspace, marked: None
+    workspace: Workspace, marked: None, what: str
 ) -> None:
     async with lines(served(workspace.ws)) as wire:
         asked: dict[str, Any] = {
@@ -147,7 +158,7 @@ async def test_a_client_that_claims_forms_and_cannot_leaves_the_approval_waiting
         while (heard := await wire.hear()) is not None and heard.get("method") != "elicitation/create":
             pass
         assert heard is not None
-        wire.say({"id": heard["id"], "error": {"code": -32601, "message": "Method not found"}})
+        wire.say({"id": heard["id"], **NONE_AT_ALL[what]})
         answer = await wire.answer(77)
         assert answer["result"]["structuredContent"]["name"] == "approval.unattended"
     assert not (workspace.ws / "new.txt").exists()

@@ -14,6 +14,9 @@ Ending = Literal["lf", "crlf", "cr", "mixed", "none"]
 LINE_BREAK = re.compile(r"\r\n|\n|\r")
 """The breaks of an editor. Form feed, U+2028 and the like do not end a line."""
 
+MARK = "\ufeff"
+"""The byte order mark as a character."""
+
 _MARKS: tuple[tuple[bytes, Encoding, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-bom", "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le", "utf-16-le"),
@@ -33,9 +36,19 @@ class Decoded:
     encoding: Encoding
     ending: Ending
 
+    @property
+    def marked(self) -> bool:
+        """Whether the file begins with a byte order mark, which `text` is without."""
+        return self.encoding not in {"utf-8", "bytes"}
+
 
 def encoding_of(head: bytes) -> Encoding | None:
-    """Return the encoding that a byte order mark at the start of `head` announces."""
+    """Return the encoding that a byte order mark at the start of `head` announces.
+
+    The mark of UTF-32 begins with that of UTF-16, but edits in units of two bytes would tear its text apart.
+    """
+    if head.startswith(codecs.BOM_UTF32_LE):
+        return None
     return next((name for mark, name, _ in _MARKS if head.startswith(mark)), None)
 
 
@@ -49,8 +62,9 @@ def decode(data: bytes) -> Decoded:
 
     A UTF-16 file that does not decode is kept as `bytes` too, so that writing back is exact.
     """
+    marked = encoding_of(data)
     for mark, name, codec in _MARKS:
-        if data.startswith(mark):
+        if name == marked:
             try:
                 text = data[len(mark) :].decode(codec)
             except UnicodeDecodeError:

@@ -12,13 +12,14 @@ from toolcrib.terms.facts import Facts
 from toolcrib.terms.outcome import Evidence
 from toolcrib.terms.payload import Payload
 from toolcrib.terms.refusals import Refusal
-from toolcrib.terms.text import Decoded, Ending, decode, encode, ending_of, looks_binary, split_lines
+from toolcrib.terms.text import Decoded, Ending, encode, ending_of, split_lines
 from toolcrib.tools.difftext import MOST, Diff, Span, of_spans
 from toolcrib.tools.marks import refuse_marks
 from toolcrib.tools.nearest import Nearest, nearest
 from toolcrib.tools.plain import clip, counted, printable, short
 from toolcrib.tools.spans import MOST as MOST_PLACES
 from toolcrib.tools.spans import Edit, Overlap, Sought, apply, line_numbers, line_of, merge, seek, splice
+from toolcrib.tools.texts import text_of
 
 QUOTED = 2000
 """Characters quoted of one text in a refusal."""
@@ -148,11 +149,7 @@ async def amend(request: Request, files: Files, facts: Facts, *, since: str | No
         if edit.old == edit.new:
             raise Refusal("file.unchanged", f"edit {index}: old and new are the same text", hint="leave this edit out")
     before = await files.load(request.path, most=facts.limits.edit_bytes)
-    if looks_binary(before.data):
-        raise Refusal(
-            "file.binary", f"{request.path!r} is not text ({len(before.data):,} bytes with NUL among the first)"
-        )
-    decoded = decode(before.data)
+    decoded = text_of(before, request.path)
     refuse_marks([edit.new for edit in request.edits], decoded.text)
     found = await _sought(decoded, request.edits)
     cited = request.digest or facts.cited.get(before.place.path)

@@ -137,10 +137,12 @@ def _anchored(sheet: Sheet, hunk: Hunk, after: int) -> int | Misfit:
 
 def _insertion(sheet: Sheet, hunk: Hunk, after: int, *, numbered: bool) -> int | Misfit:
     """Return where a hunk without old lines goes: only where that is said beyond doubt."""
+    if hunk.anchors:
+        found = _anchored(sheet, hunk, after)
+        if isinstance(found, Misfit) or not hunk.last:
+            return found
     if not sheet.lines or hunk.last:
         return len(sheet.lines)
-    if hunk.anchors:
-        return _anchored(sheet, hunk, after)
     if numbered and hunk.first is not None and after <= hunk.first <= len(sheet.lines):
         return hunk.first
     return Misfit(hunk, tuple(range(1, min(len(sheet.lines), SHOWN) + 2)))

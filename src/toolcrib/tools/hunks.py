@@ -1,10 +1,11 @@
 """What a patch says, whatever format it is written in: sections, one a file, and their hunks. Pure data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from toolcrib.terms.refusals import Refusal
+from toolcrib.terms.text import MARK
 
 Sign = Literal[" ", "-", "+"]
 """A line that stays, goes, or comes."""
@@ -46,6 +47,15 @@ class Hunk:
     def new(self) -> tuple[str, ...]:
         """The lines that stand there afterwards."""
         return tuple(line.text for line in self.lines if line.sign != "-")
+
+    def unmarked(self) -> "Hunk":
+        """Return the hunk without a byte order mark before its first old line, which a diff of the bytes shows."""
+        first = next((index for index, line in enumerate(self.lines) if line.sign != "+"), None)
+        if first is None or not self.lines[first].text.startswith(MARK):
+            return self
+        line = self.lines[first]
+        bare = replace(line, text=line.text.removeprefix(MARK))
+        return replace(self, lines=(*self.lines[:first], bare, *self.lines[first + 1 :]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

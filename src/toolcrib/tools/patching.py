@@ -10,7 +10,7 @@ from toolcrib.ports.files import Files, Loaded
 from toolcrib.terms.digest import cites
 from toolcrib.terms.facts import Facts, Place
 from toolcrib.terms.refusals import Refusal
-from toolcrib.terms.text import Decoded, decode, encode, looks_binary
+from toolcrib.terms.text import MARK, Decoded, decode, encode, looks_binary
 from toolcrib.tools.amending import NearestText, shown
 from toolcrib.tools.difftext import Diff, Span, of_spans, of_texts
 from toolcrib.tools.fitting import SHOWN, Fitted, Misfit, Sheet, fit
@@ -19,7 +19,8 @@ from toolcrib.tools.marks import refuse_marks
 from toolcrib.tools.nearest import nearest
 from toolcrib.tools.patchtext import sections
 from toolcrib.tools.plain import clip, printable, short
-from toolcrib.tools.spans import apply
+from toolcrib.tools.spans import apply, unmarked
+from toolcrib.tools.texts import text_of
 
 BRIEF = 80
 """Characters of a line that a message quotes."""
@@ -106,6 +107,7 @@ async def _prepared(section: Section, files: Files, facts: Facts) -> Patched:
     _refuse_special(section, old)
     if new is not old and new.exists:
         raise _exists(section.to or "", new)
+    _refuse_directory(section.to or "")
     before = await files.load(section.path, most=facts.limits.edit_bytes)
     return await _changed(section, before, new, facts)
 
@@ -125,6 +127,15 @@ def _refuse_special(section: Section, place: Place) -> None:
         raise Refusal("file.not_regular", f"expected a file at {section.path!r}, found a {place.kind}")
 
 
+def _refuse_directory(path: str) -> None:
+    if path.endswith(("/", "/.")):
+        raise Refusal(
+            "file.not_directory",
+            f"expected a file name, found {path!r}, which asks for a directory",
+            hint="name the file whole",
+        )
+
+
 def _exists(path: str, place: Place) -> Refusal:
     return Refusal(
         "file.exists",
@@ -136,6 +147,7 @@ def _exists(path: str, place: Place) -> Refusal:
 def _added(section: Section, place: Place) -> Patched:
     if place.exists:
         raise _exists(section.path, place)
+    _refuse_directory(section.path)
     lines = [line for hunk in section.hunks for line in hunk.lines]
     if len(section.hunks) > 1 or any(line.sign != "+" for line in lines):
         raise Refusal("patch.invalid", f"patch line {section.at}: a new file has added lines only, in one hunk")
@@ -185,9 +197,7 @@ async def _changed(section: Section, before: Loaded, new: Place, facts: Facts) -
         )
     if section.action == "delete" and not section.hunks:
         return _deleted(section, before)
-    if section.hunks and looks_binary(before.data):
-        raise Refusal("file.binary", f"{section.path!r} is not text ({len(before.data):,} bytes)")
-    decoded = decode(before.data)
+    decoded = text_of(before, section.path) if section.hunks else decode(before.data)
     numbered = cited is not None and cites(cited, before.digest)
     fitted = await _fitted(section, decoded, numbered=numbered)
     if section.action == "delete":
@@ -251,17 +261,21 @@ def _half(error: UnicodeEncodeError) -> Refusal:
 
 async def _fitted(section: Section, decoded: Decoded, *, numbered: bool) -> Fitted:
     def work() -> tuple[Fitted | Misfit, NearestText | None]:
-        found = fit(Sheet(decoded), section.hunks, numbered=numbered)
+        found = fit(Sheet(decoded), hunks, numbered=numbered)
         near = None
         if isinstance(found, Misfit) and not found.lines and not found.applied and found.anchor is None:
-            near = shown(section.hunks.index(found.hunk) + 1, nearest(decoded.text, "\n".join(found.hunk.old)))
+            near = shown(hunks.index(found.hunk) + 1, nearest(decoded.text, "\n".join(found.hunk.old)))
         return found, near
+
+    hunks = section.hunks
+    if hunks and decoded.marked and not decoded.text.startswith(MARK):
+        hunks = (hunks[0].unmarked(), *hunks[1:])
 
     small = len(decoded.text) < ASIDE
     found, near = work() if small else await to_thread.run_sync(work)
     if isinstance(found, Misfit):
         raise _misfit(section, found, near)
-    return found
+    return Fitted(unmarked(decoded, found.spans), found.shifted)
 
 
 def _misfit(section: Section, found: Misfit, near: NearestText | None) -> Refusal:

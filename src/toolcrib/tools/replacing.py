@@ -9,7 +9,7 @@ from toolcrib.terms.digest import cites
 from toolcrib.terms.facts import Facts, Place
 from toolcrib.terms.outcome import Evidence
 from toolcrib.terms.refusals import Refusal
-from toolcrib.terms.text import Encoding, decode, encode, looks_binary
+from toolcrib.terms.text import MARK, Encoding, decode, encode, looks_binary
 from toolcrib.tools.difftext import Diff, of_texts
 from toolcrib.tools.marks import refuse_marks
 from toolcrib.tools.plain import short
@@ -125,7 +125,7 @@ def _replacing(wanted: Wanted, before: Loaded) -> bytes:
             f"{wanted.path!r} is text in an encoding that is neither UTF-8 nor UTF-16 with a mark; it cannot be kept",
             hint="edit_file changes parts of it and keeps every other byte; or write to a new path",
         )
-    content = wanted.content.removeprefix("\ufeff") if decoded.encoding != "utf-8" else wanted.content
+    content = wanted.content.removeprefix(MARK) if decoded.marked else wanted.content
     return _encoded(adopt(content, decoded.ending), decoded.encoding)
 
 

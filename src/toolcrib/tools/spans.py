@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from toolcrib.terms.text import LINE_BREAK, Decoded, Ending, with_ending
+from toolcrib.terms.text import LINE_BREAK, MARK, Decoded, Ending, with_ending
 from toolcrib.tools.align import Block, blocks
 from toolcrib.tools.difftext import Span
 
@@ -59,7 +59,20 @@ class Overlap:
 def seek(decoded: Decoded, edits: Sequence[Edit]) -> tuple[Sought, ...]:
     """Look for every edit in the text."""
     finder = _Mixed(decoded.text) if decoded.ending == "mixed" else None
-    return tuple(_seek_mixed(finder, edit) if finder else _seek_plain(decoded, edit) for edit in edits)
+    found: list[Sought] = []
+    for edit in edits:
+        bare = _unmarked(decoded, edit)
+        count, spans = _seek_mixed(finder, bare) if finder else _seek_plain(decoded, bare)
+        found.append(Sought(edit, count, unmarked(decoded, spans)))
+    return tuple(found)
+
+
+def unmarked(decoded: Decoded, spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return `spans` without a byte order mark at the start of a file that keeps its own: one is enough."""
+    if not decoded.marked or not spans or spans[0].start or decoded.text.startswith(MARK):
+        return tuple(spans)
+    first = spans[0]
+    return (Span(first.start, first.end, first.text.removeprefix(MARK)), *spans[1:])
 
 
 def adopt(text: str, ending: Ending) -> str:
@@ -117,19 +130,18 @@ def _place(owned: tuple[Span, int]) -> tuple[int, int]:
     return owned[0].start, owned[0].end
 
 
-def _seek_plain(decoded: Decoded, edit: Edit) -> Sought:
+def _seek_plain(decoded: Decoded, edit: Edit) -> tuple[int, list[Span]]:
     """Look in a text of one line ending (or none), whose breaks `old` and `new` take."""
-    old, new = _unmarked(decoded, edit)
-    old, new = with_ending(old, decoded.ending), adopt(new, decoded.ending)
+    old, new = with_ending(edit.old, decoded.ending), adopt(edit.new, decoded.ending)
     count, starts = _occurrences(decoded.text, old, every=edit.every)
-    return Sought(edit, count, tuple(Span(start, start + len(old), new) for start in starts))
+    return count, [Span(start, start + len(old), new) for start in starts]
 
 
-def _unmarked(decoded: Decoded, edit: Edit) -> tuple[str, str]:
-    """Return old and new without a byte order mark that the file keeps apart from its text."""
-    if decoded.encoding in {"utf-8", "bytes"} or not edit.old.startswith("\ufeff") or len(edit.old) == 1:
-        return edit.old, edit.new
-    return edit.old[1:], edit.new.removeprefix("\ufeff")
+def _unmarked(decoded: Decoded, edit: Edit) -> Edit:
+    """Return the edit without a byte order mark that the file keeps apart from its text."""
+    if not decoded.marked or not edit.old.startswith(MARK) or len(edit.old) == 1:
+        return edit
+    return Edit(edit.old[1:], edit.new.removeprefix(MARK), edit.every)
 
 
 def _occurrences(text: str, old: str, *, every: bool) -> tuple[int, list[int]]:
@@ -181,7 +193,7 @@ class _Mixed:
         return found.group() if found else "\n"
 
 
-def _seek_mixed(finder: _Mixed, edit: Edit) -> Sought:
+def _seek_mixed(finder: _Mixed, edit: Edit) -> tuple[int, list[Span]]:
     old = with_ending(edit.old, "lf")
     count, starts = _occurrences(finder.plain, old, every=edit.every)
     spans: list[Span] = []
@@ -191,7 +203,7 @@ def _seek_mixed(finder: _Mixed, edit: Edit) -> Sought:
         literal = "\r" in edit.old and replaced == edit.old
         new = edit.new if literal else finder.apart(_taking(edit.new, replaced, finder.ending_near(start)), start, end)
         spans.append(Span(start, end, new))
-    return Sought(edit, count, tuple(spans))
+    return count, spans
 
 
 def _taking(new: str, replaced: str, default: str) -> str:

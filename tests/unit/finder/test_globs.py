@@ -105,3 +105,19 @@ def test_any_text_is_a_pattern_or_refused_by_name(pattern: str) -> None:
         assert refusal.message
         return
     list(globs.select(["a", "a/b", ".a/b.c"]))
+
+
+@pytest.mark.case("B064")
+@pytest.mark.parametrize("pattern", ["app/[id]/*.tsx", "app/[id]/**", "**/[id]/page.tsx", "app/[id]/{page,x}.tsx"])
+def test_a_set_is_its_own_spelling_too(pattern: str) -> None:
+    paths = ["app/[id]/page.tsx", "app/[ie]/page.tsx", "app/i/page.tsx", "app/x/page.tsx"]
+    assert next(Globs(parse(pattern)).select(paths)) == ["app/[id]/page.tsx", "app/i/page.tsx"]
+    away = parse(f"!{pattern}")
+    assert next(Globs((*parse("**"), *away)).select(paths)) == ["app/[ie]/page.tsx", "app/x/page.tsx"]
+
+
+@pytest.mark.parametrize("pattern", ["[z-a]", "x/[!z-a]*", "[ab9-0]"])
+def test_a_range_that_runs_backwards_is_refused_and_not_taken_for_absence(pattern: str) -> None:
+    with pytest.raises(Refusal, match="backwards") as caught:
+        parse(pattern)
+    assert caught.value.name == "find.invalid"

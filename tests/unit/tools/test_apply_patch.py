@@ -111,3 +111,42 @@ async def test_a_preview_names_both_ends_and_shows_the_diff() -> None:
     shown = await hand.preview(delete_file, path="a")
     assert shown.headline == "delete a (4 bytes, +0 -1)"
     assert "-one" in shown.diff
+
+
+async def test_a_mark_that_a_diff_of_the_bytes_shows_is_the_files_own() -> None:
+    hand = Hand()
+    marked = b"\xef\xbb\xbf"
+    hand.files.put("a", marked + b"one\ntwo\n")
+    await hand.call(apply_patch, patch=patch("a", "\ufeffone", "\ufeffONE"))
+    await hand.call(apply_patch, patch="--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n \ufeffONE\n-two\n+TWO\n")
+    assert hand.files.data("a") == marked + b"ONE\nTWO\n"
+    await hand.call(apply_patch, patch=patch("a", "ONE", "\ufeffone"))
+    assert hand.files.data("a") == marked + b"one\nTWO\n"
+    await hand.refused(apply_patch, "file.unchanged", patch=patch("a", "\ufeffone", "one"))
+    hand.files.put("b", "one\n")
+    await hand.call(apply_patch, patch=patch("b", "one", "\ufeffone"))
+    assert hand.files.data("b") == marked + b"one\n"
+    hand.files.put("c", marked * 2 + b"one\n")
+    await hand.call(apply_patch, patch=patch("c", "\ufeffone", "\ufeffONE"))
+    assert hand.files.data("c") == marked * 2 + b"ONE\n"
+
+
+async def test_a_line_to_look_after_that_is_not_there_is_never_passed_over() -> None:
+    hand = Hand()
+    hand.files.put("a", "one\n")
+    hand.files.put("empty", "")
+    for name, end in (("a", "*** End of File\n"), ("empty", ""), ("empty", "*** End of File\n")):
+        wanted = f"*** Begin Patch\n*** Update File: {name}\n@@ two\n+three\n{end}*** End Patch\n"
+        said = await hand.refused(apply_patch, "file.no_match", patch=wanted)
+        assert "'two'" in said.message
+    await hand.call(apply_patch, patch=wanted.replace("File: empty\n@@ two", "File: a\n@@ one"))
+    assert hand.files.data("a") == b"one\nthree\n"
+
+
+async def test_a_new_name_that_asks_for_a_directory_is_refused() -> None:
+    hand = Hand()
+    hand.files.put("a", "one\n")
+    for wanted in ("*** Add File: new/\n+x", "*** Add File: new/.\n+x", "*** Update File: a\n*** Move to: new/"):
+        await hand.refused(apply_patch, "file.not_directory", patch=f"*** Begin Patch\n{wanted}\n*** End Patch\n")
+    assert hand.files.data("a") == b"one\n"
+    assert hand.files.data("new") is None

@@ -15,6 +15,7 @@ from pydantic_core import from_json, to_json
 from toolcrib.faces.gate.sdk import (
     INVALID_REQUEST,
     PARSE_ERROR,
+    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -97,10 +98,14 @@ def _message(found: dict[str, Any]) -> JSONRPCMessage | Fault:
 
 
 def _reply(found: dict[str, Any]) -> JSONRPCMessage | Fault:
+    """Return the answer that `found` is; a bad one ends the question that it replies to, as nothing else will come."""
     kind = JSONRPCError if "error" in found else JSONRPCResponse
     try:
         return kind.model_validate(found)
     except (ValidationError, UnicodeEncodeError):
+        if _is_id(id_ := found.get("id")) and found.keys() & {"result", "error"}:
+            error = ErrorData(code=INVALID_REQUEST, message="the answer to it is none")
+            return JSONRPCError(jsonrpc="2.0", id=id_, error=error)
         return Fault(INVALID_REQUEST, "expected a request, a notification or an answer")
 
 

@@ -1,7 +1,8 @@
 """Globs: parsed into alternatives, each a list of segments, and matched by one expression in linear time.
 
 `*` and `?` stay within a name, `**` as a whole segment spans any number of directories, `[ab]`, `[a-z]` and `[!a]` are
-sets, `{a,b}` are alternatives and may be nested, a backslash quotes. An alternative that begins with `!` takes away.
+sets (the first two are their own spelling too), `{a,b}` are alternatives and may be nested, a backslash quotes. An
+alternative that begins with `!` takes away.
 Names that begin with a dot are names like any other.
 """
 
@@ -194,8 +195,12 @@ def _segment(name: str, pattern: str) -> Segment:
             found = bracket(name, index)
             if found is None:
                 raise _unbalanced(pattern, "[", name[index:])
-            index = found.end
-            parts.append(found.expression(never="/"))
+            spelled, index = name[index : found.end], found.end
+            if any(low > high for low, high in found.ranges):
+                raise _backwards(pattern, spelled)
+            # Directories are called `[id]`: a set is its own spelling too, so that they are not taken for absent.
+            own = "" if found.negated else "|" + "".join(map(_quoted, spelled))
+            parts.append(f"(?:{found.expression(never='/')}{own})")
         else:
             index += char == "\\"
             if index >= len(name):
@@ -232,6 +237,14 @@ def _unbalanced(pattern: str, sign: str, rest: str) -> Refusal:
         "find.invalid",
         f"{sign!r} at position {at} of {pattern[:200]!r} is never closed",
         hint=f"Close it, or write \\{sign} for the character itself.",
+    )
+
+
+def _backwards(pattern: str, spelled: str) -> Refusal:
+    return Refusal(
+        "find.invalid",
+        f"the set {spelled[:80]!r} in {pattern[:200]!r} has a range that runs backwards",
+        hint="Swap its two ends, or write \\- for the dash.",
     )
 
 

@@ -19,6 +19,8 @@ _MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"7z\xbc\xaf'\x1c", "7z archive"),
     (257, b"ustar", "tar archive"),
     (0, b"SQLite format 3\0", "SQLite database"),
+    (0, b"\xff\xfe\0\0", "UTF-32 text"),
+    (0, b"\0\0\xfe\xff", "UTF-32 text"),
     (0, b"\0asm", "WebAssembly module"),
     (0, b"MZ", "Windows program"),
     (0, b"\xcf\xfa\xed\xfe", "Mach-O program"),
