@@ -210,6 +210,16 @@ async def said(doing: Callable[[], Awaitable[Any]]) -> str:
         return refusal.name
 
 
+@pytest.mark.promise("P-python-crib")
+async def test_a_crib_that_was_closed_answers_that_it_is_closed(workspace: Workspace) -> None:
+    async with opened(workspace.ws) as crib:
+        await ok(crib, "list_dir")
+    outcome = await refused(crib, "write_file", "store.unavailable", path="a.txt", content="x")
+    assert "closed" in outcome.message
+    assert outcome.hint == "Open it again."
+    assert not (workspace.ws / "a.txt").exists()
+
+
 async def asked_of_files(files: Files) -> list[str]:
     first = await files.load("a.txt", most=1000)
     doings: list[Callable[[], Awaitable[Any]]] = [
