@@ -1,5 +1,6 @@
 """Arguments from a caller to a tool's parameters model: every fault at once, each with its path."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -65,7 +66,8 @@ def shape_faults(args: Mapping[str, Any], *, limits: CallSettings) -> list[str]:
             stack.extend((f"{path}.{index}", each, depth + 1) for index, each in enumerate(value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
             size += 2
         elif value is not None and not isinstance(value, bool | int | float):
-            faults.append(f"{path}: expected JSON, found {type(value).__name__}")
+            told = "; pass str() of it" if isinstance(value, os.PathLike) else ""
+            faults.append(f"{path}: expected JSON, found {type(value).__name__}{told}")
         if size > limits.args_bytes:
             return [f"arguments: more than {limits.args_bytes:,} bytes in all"]
     if not faults:
