@@ -13,6 +13,8 @@ from typing import Any
 import click
 
 import toolcrib
+from toolcrib.catalog.dialects import DEFAULT, dialect
+from toolcrib.catalog.shapes import schema_of
 from toolcrib.faces.cli.app import group
 from toolcrib.terms.tool import Tool
 from toolcrib.tools import tools
@@ -78,7 +80,8 @@ def tool_section(tool: Tool) -> Iterator[str]:
     effect = f"effect `{what.effect}` ({EFFECTS[what.effect]})"
     yield f"Kind `{what.kind}`, {effect}, approval `{what.approval}` ({asks}){who}.\n"
     if what.schema.get("properties"):
-        yield from arguments(what.schema)
+        spelt = dialect(DEFAULT).shape_of(what.raw_name, builtin=True)
+        yield from arguments({**what.schema, **schema_of(spelt, what.schema)} if spelt else what.schema)
         yield ""
     if what.refusals:
         yield "Refuses with " + ", ".join(f"`{name}`" for name in what.refusals) + ".\n"

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from toolcrib.host.workspace.hands import Hands
+from toolcrib.terms.refusals import Refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -89,3 +90,14 @@ async def test_closing_says_when_a_thread_hangs(monkeypatch: pytest.MonkeyPatch)
     assert not await anyio.to_thread.run_sync(hands.close)
     going.set()
     assert await anyio.to_thread.run_sync(hands.close)
+
+
+async def test_closed_hands_do_nothing_more_and_say_so_at_once() -> None:
+    hands = Hands()
+    await hands.read(lambda: None)
+    assert await anyio.to_thread.run_sync(hands.close)
+    done: list[str] = []
+    for ask in (hands.read, hands.change):
+        with anyio.fail_after(5), pytest.raises(Refusal, match=r"workspace\.gone: the workspace was closed"):
+            await ask(lambda: done.append("x"))
+    assert done == []

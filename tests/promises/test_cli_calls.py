@@ -32,6 +32,15 @@ def test_help_and_version_are_told_by_a_new_interpreter(tmp_path: Path, words: t
     assert "toolcrib" in fresh(*words, at=tmp_path).out
 
 
+@pytest.mark.promise("P-cli-help")
+@pytest.mark.parametrize("words", [(), ("call",), ("grants",), ("grants", "lint")], ids=" ".join)
+def test_the_word_help_is_the_flag(tmp_path: Path, words: tuple[str, ...]) -> None:
+    wanted = toolcrib(*words, "--help", at=tmp_path).out
+    assert toolcrib("help", *words, at=tmp_path).out == wanted
+    if words[:1] == ("grants",):
+        assert toolcrib("grants", "help", *words[1:], at=tmp_path).out == wanted
+
+
 @pytest.mark.promise("P-cli-exit")
 def test_a_call_prints_what_a_model_reads_and_exits_0(workspace: Workspace) -> None:
     workspace.write("a.txt", "one\ntwo\n")
@@ -72,9 +81,13 @@ def test_values_arrive_as_the_schema_has_them(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nothing",), "No such command 'nothing'"),
+        (("nothing",), "No such command 'nothing'; a tool is called by: toolcrib call TOOL"),
+        (("cal", "grep"), "No such command 'cal'; did you mean call?"),
+        (("grants", "lnt"), "No such command 'lnt'; did you mean lint?"),
+        (("policy", "zzz"), "No such command 'zzz'\n"),
+        (("help", "zzz"), "No such command 'zzz'"),
         (("call",), "Missing argument 'TOOL'"),
-        (("call", "read_file", "a.txt"), "expected key=value"),
+        (("call", "read_file", "a.txt"), "expected key=value or one JSON object, found 'a.txt'; for example path=..."),
         (("call", "read_file", '{"path": }'), "line 1, column 10"),
         (("call", "read_file", "path=a", "--yes", "--deny"), "cannot both"),
         (("--deny", "tape"), "--deny"),

@@ -410,3 +410,12 @@ def test_what_is_shown_names_every_hidden_character(workspace: Workspace) -> Non
         assert NEUTRAL in shown.text
     raw = toolcrib("call", "read_file", "path=evil.txt", at=workspace.ws)
     assert EVIL in raw.out, "a program still gets the bytes as they are"
+
+
+@pytest.mark.promise("P-cli-help")
+def test_serving_at_a_terminal_says_who_it_waits_for_and_how_to_end_it(workspace: Workspace) -> None:
+    with terminal("mcp", at=workspace.ws) as shown:
+        shown.expect("an MCP client starts this command, and speaks to it")
+        shown.expect("next: Ctrl-D ends it; toolcrib init connects a client")
+        shown.press(b"\x04")
+        assert shown.ended() == 0

@@ -214,6 +214,18 @@ HOST_RUN = (".vscode/tasks.json", ".github/workflows/ci.yml", ".mcp.json", "sub/
 
 
 @pytest.mark.promise("P-files-protected")
+async def test_a_protected_path_is_refused_with_where_its_protection_comes_from(
+    workspace: Workspace, state: Path
+) -> None:
+    (state / "config" / "toolcrib").mkdir()
+    (state / "config" / "toolcrib" / "config.toml").write_text('[policy]\nprotected = ["kept"]\n', encoding="utf-8")
+    async with opened(workspace.ws) as crib:
+        for path in ("kept", ".git/x"):
+            outcome = await refused(crib, "write_file", "file.protected", path=path, content="x")
+            assert "what policy.protected names" in outcome.hint
+
+
+@pytest.mark.promise("P-files-protected")
 @pytest.mark.parametrize("spoken", ["toolcrib", "kram", "claude", "gemini", "openhands", "staage"])
 async def test_protected_and_host_run_paths_hold_for_every_tool_in_every_dialect(
     workspace: Workspace, state: Path, spoken: str

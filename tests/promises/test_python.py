@@ -210,6 +210,43 @@ async def said(doing: Callable[[], Awaitable[Any]]) -> str:
         return refusal.name
 
 
+@pytest.mark.promise("P-python-crib")
+async def test_a_wrong_name_of_a_mode_a_provider_or_a_tool_is_told_with_the_right_ones(workspace: Workspace) -> None:
+    wrong: Any = "wrk"
+    with pytest.raises(toolcrib.ConfigError, match="no mode 'wrk'") as caught:
+        async with open_crib(workspace.ws, mode=wrong):
+            pass
+    assert caught.value.__notes__ == ["next: Known modes: locked, ask, work, read-only."]
+    bare: Any = [said]
+    with pytest.raises(TypeError, match=r"is no tool; put @toolcrib\.tool"):
+        async with open_crib(workspace.ws, tools=bare):
+            pass
+    provider: Any = "opnai"
+    async with opened(workspace.ws) as crib:
+        outcome = await ok(crib, "list_dir")
+        with pytest.raises(toolcrib.ConfigError, match="no provider 'opnai'; nearest: 'openai'"):
+            crib.render(provider)
+        with pytest.raises(toolcrib.ConfigError, match="no provider 'opnai'"):
+            await crib.replies(provider, [])
+        with pytest.raises(toolcrib.ConfigError, match="no provider 'opnai'"):
+            outcome.render(provider)
+        before = len(await crib.tape())
+        here: Any = Path("a.txt")
+        told = await refused(crib, "read_file", "args.invalid", path=here)
+        assert told.message == f"path: expected JSON, found {type(here).__name__}; pass str() of it"
+        assert len(await crib.tape()) > before
+
+
+@pytest.mark.promise("P-python-crib")
+async def test_a_crib_that_was_closed_answers_that_it_is_closed(workspace: Workspace) -> None:
+    async with opened(workspace.ws) as crib:
+        await ok(crib, "list_dir")
+    outcome = await refused(crib, "write_file", "store.unavailable", path="a.txt", content="x")
+    assert "closed" in outcome.message
+    assert outcome.hint == "Open it again."
+    assert not (workspace.ws / "a.txt").exists()
+
+
 async def asked_of_files(files: Files) -> list[str]:
     first = await files.load("a.txt", most=1000)
     doings: list[Callable[[], Awaitable[Any]]] = [

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from toolcrib.catalog import shapes
 from toolcrib.catalog.dialects import DEFAULT, dialect
+from toolcrib.catalog.faults import faults_of
 from toolcrib.catalog.shapes import Converted, Fault, Shape
 from toolcrib.terms.descriptor import Descriptor
 from toolcrib.terms.refusals import Refusal, RefusalName
@@ -89,9 +90,9 @@ class Entry:
             known = {fault.path for fault in converted.faults}
             return [
                 fault
-                for each in error.errors(include_url=False, include_context=False, include_input=False)
-                if each["loc"] and (each["type"] != "missing" or shape.converter is None)
-                for fault in [Fault(shape.spell(each["loc"]), _said(each["type"], each["msg"]))]
+                for place, kind, said in faults_of(error)
+                if place and (kind != "missing" or shape.converter is None)
+                for fault in [Fault(shape.spell(place), said)]
                 if fault.path not in known
             ]
         return []
@@ -104,7 +105,3 @@ class Missing:
     refusal: RefusalName
     message: str
     hint: str = ""
-
-
-def _said(kind: str, message: str) -> str:
-    return {"missing": "required, and missing", "extra_forbidden": "unknown parameter"}.get(kind, message[:200])

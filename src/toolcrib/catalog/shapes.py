@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal, cast
 
 from toolcrib.catalog import nulls
+from toolcrib.catalog.faults import MISSING, UNKNOWN
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.refusals import RefusalName
 
@@ -260,7 +261,7 @@ def convert(shape: Shape, args: Mapping[str, Any], canonical: Mapping[str, Any])
         else:
             faults.append(Fault(label, _unknown(label, (*names, *shape.extra))))
     faults.extend(
-        Fault(label, "required, and missing")
+        Fault(label, MISSING + (f" ({shape.notes[label]})" if label in shape.notes else ""))
         for label in shape.required
         if found.get(names.get(label, label)) is None and label not in {fault.path for fault in faults}
     )
@@ -276,7 +277,7 @@ def convert(shape: Shape, args: Mapping[str, Any], canonical: Mapping[str, Any])
 
 
 def _unknown(label: str, known: Sequence[str]) -> str:
-    return f"unknown parameter; known: {', '.join(known)}" if len(label) < 200 else "unknown parameter"
+    return f"{UNKNOWN}; known: {', '.join(known)}" if len(label) < 200 else UNKNOWN
 
 
 _TYPES: Mapping[str, tuple[type, ...]] = {

@@ -12,6 +12,7 @@ from toolcrib.catalog.fit import Broken, fit, plain
 from toolcrib.catalog.naming import normal
 from toolcrib.catalog.strict import twin, weigh
 from toolcrib.catalog.views import Shown, View
+from toolcrib.terms.answers import check_provider
 from toolcrib.terms.descriptor import Descriptor
 from toolcrib.terms.errors import RenderError
 from toolcrib.terms.outcome import Fields
@@ -26,7 +27,9 @@ def render(view: View, provider: Provider = "mcp", *, strict: Strictness = False
 
     Raises:
         RenderError: a tool breaks a rule of the provider; it names the tool and the rule.
+        ConfigError: there is no such provider.
     """
+    check_provider(provider)
     items = [item for item in view.items if item.surface == "json"]
     tight = {item.name for item in items if strict is True or (not isinstance(strict, bool) and item.name in strict)}
     _check_strict(provider, strict, items)

@@ -7,6 +7,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from toolcrib.catalog.entry import Entry
+from toolcrib.catalog.faults import faults_of
 from toolcrib.terms.digest import canonical
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import CallSettings
@@ -33,7 +34,7 @@ def parse(entry: Entry, args: Mapping[str, Any], *, dialect: str) -> BaseModel:
         if not faults:
             return parsed
     except ValidationError as error:
-        told = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
+        told = [(entry.spell(place, dialect=dialect) or "arguments", said) for place, _, said in faults_of(error)]
         faults += [f"{path}: {fault}" for path, fault in told if path not in lost]
     except RecursionError:
         faults.append("arguments: nested too deeply to check")
@@ -65,7 +66,8 @@ def shape_faults(args: Mapping[str, Any], *, limits: CallSettings) -> list[str]:
             stack.extend((f"{path}.{index}", each, depth + 1) for index, each in enumerate(value))  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
             size += 2
         elif value is not None and not isinstance(value, bool | int | float):
-            faults.append(f"{path}: expected JSON, found {type(value).__name__}")
+            told = "; pass str() of it" if hasattr(value, "__fspath__") else ""
+            faults.append(f"{path}: expected JSON, found {type(value).__name__}{told}")
         if size > limits.args_bytes:
             return [f"arguments: more than {limits.args_bytes:,} bytes in all"]
     if not faults:
@@ -107,14 +109,3 @@ def _text_fault(value: str) -> str | None:
         if "\ud800" <= letter <= "\udfff" and not "\udc80" <= letter <= "\udcff":
             return f"lone surrogate {letter!r} at character {index + 1}; text must be valid Unicode"
     return None
-
-
-def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> tuple[str, str]:
-    path = entry.spell(tuple(error["loc"]), dialect=dialect) or "arguments"
-    kind = str(error["type"])
-    if kind == "missing":
-        return path, "required, and missing"
-    if kind == "extra_forbidden":
-        return path, "unknown parameter"
-    found = repr(error.get("input"))
-    return path, f"{str(error['msg'])[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"

@@ -70,5 +70,5 @@ def _replaces(admitted: Admitted) -> bool:
 def _denied(ruling: Deny, shown: str, subject: str) -> Refusal:
     if ruling.rule != PROTECTED:
         return denial(ruling, shown=shown, subject=subject)
-    hint = "no yes can lift this: it is the repository's or the product's own; a person changes it by hand"
+    hint = "no yes can lift this: .git, .toolcrib and what policy.protected names are for a person to change by hand"
     return Refusal("file.protected", f"{subject!r} is protected: {ruling.reason}", hint=hint)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from toolcrib.terms.errors import RenderError
+from toolcrib.terms.errors import ConfigError, RenderError
+from toolcrib.terms.names import nearest
 from toolcrib.terms.providers import RULES, Provider
 from toolcrib.terms.text import unicode_only
 
@@ -53,7 +54,9 @@ def message(told: Told, provider: Provider, *, call_id: str | None, media: Seque
 
     Raises:
         RenderError: the provider takes no such call id (rule `call-id`).
+        ConfigError: there is no such provider.
     """
+    check_provider(provider)
     answered = told.call_id if call_id is None else call_id
     check_id(answered, provider, tool=told.tool)
     text = unicode_only(told.text)
@@ -79,6 +82,20 @@ def message(told: Told, provider: Provider, *, call_id: str | None, media: Seque
             return {"content": content, "structuredContent": told.whole, "isError": told.refused}
         case _:
             assert_never(provider)
+
+
+def check_provider(provider: str) -> None:
+    """Refuse a name that is no provider's.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    if provider not in RULES:
+        near = nearest(provider, RULES, most=1)
+        raise ConfigError(
+            f"no provider {provider[:80]!r}" + (f"; nearest: {near[0]!r}" if near else ""),
+            hint=f"Known providers: {', '.join(RULES)}.",
+        )
 
 
 def check_id(call_id: str, provider: Provider, *, tool: str) -> None:

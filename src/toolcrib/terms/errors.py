@@ -13,10 +13,12 @@ from toolcrib.terms.providers import Provider, Rule
 
 
 class ToolcribError(Exception):
-    """Base of the errors below. `hint` says what to do next, in one line."""
+    """Base of the errors below. `hint` says what to do next, in one line; a traceback shows it too."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
+        if hint:
+            self.add_note(f"next: {hint}")
         self.message = message
         self.hint = hint
 

@@ -59,6 +59,7 @@ async def open_crib(
 
     Raises:
         ToolcribError: the workspace, the configuration or the store cannot be used; the message says which and why.
+        TypeError: one of `tools` is not what `toolcrib.tool` makes.
     """
     where = await to_thread.run_sync(places)
     async with open_at(where, directory, mode=mode, tools=tools, approver=approver, without=without, wide=wide) as crib:
@@ -77,6 +78,9 @@ async def open_at(
     wide: bool = False,
 ) -> AsyncGenerator[Crib]:
     """Open a workspace with state and configuration in `where`; see `open_crib`."""
+    for each in tools:
+        if not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may not be checked
+            raise TypeError(f"tools: {each!r} is no tool; put @toolcrib.tool(...) above an async function to make one")
     async with AsyncExitStack() as stack:
         opened = await to_thread.run_sync(lambda: _open(where, str(directory), mode, wide))
         stack.push_async_callback(to_thread.run_sync, opened.close)

@@ -19,7 +19,7 @@ class Live:
         self._config = config
         try:
             config.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._directory = os.open(config, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._directory: int | None = os.open(config, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise ConfigError(
                 f"{config}: the configuration directory cannot be made ({error.strerror})",
@@ -37,8 +37,11 @@ class Live:
     async def refresh(self) -> None:
         """Rebuild the catalog if the disabled set was replaced since the last look.
 
-        A replaced file changes its directory's time, and reading that of an open handle never waits for a disk.
+        A replaced file changes its directory's time, and reading that of an open handle never waits for a disk. A
+        closed cell keeps its catalog: the line refuses the call, and says why.
         """
+        if self._directory is None:
+            return
         stamp = self._seen()
         if stamp == self._stamp:
             return
@@ -47,8 +50,11 @@ class Live:
         self.generation += 1
 
     def _seen(self) -> int:
+        assert self._directory is not None
         return os.fstat(self._directory).st_mtime_ns
 
     def close(self) -> None:
         """Give the handle back."""
-        os.close(self._directory)
+        if self._directory is not None:
+            os.close(self._directory)
+        self._directory = None

@@ -20,7 +20,7 @@ from toolcrib.ports.files import Loaded as Whole
 from toolcrib.ports.scope import Scope
 from toolcrib.ports.snapshots import Plan
 from toolcrib.ports.tape import Verdict
-from toolcrib.terms.answers import Media, check_id
+from toolcrib.terms.answers import Media, check_id, check_provider
 from toolcrib.terms.call import Call, Decision, Principal
 from toolcrib.terms.names import mint_id
 from toolcrib.terms.outcome import Fields, Ok, Outcome
@@ -175,6 +175,7 @@ class Crib:
 
         Raises:
             RenderError: a tool breaks a rule of the provider; it names the tool and the rule, and nothing is rendered.
+            ConfigError: there is no such provider, or no such dialect.
         """
         return render(self._view(dialect, without, thread), provider, strict=strict)
 
@@ -199,7 +200,9 @@ class Crib:
 
         Raises:
             RenderError: a call's id is none of the provider's; nothing was run.
+            ConfigError: there is no such provider; nothing was run.
         """
+        check_provider(provider)
         wanted = asked(provider, calls)
         for each in wanted:
             check_id(each.call_id or "", provider, tool=each.name)

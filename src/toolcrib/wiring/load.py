@@ -13,7 +13,7 @@ from toolcrib.policy.parse import Parsed, parse_rules
 from toolcrib.policy.rules import Rule
 from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.errors import ConfigError, WorkspaceError
-from toolcrib.terms.settings import CallSettings, CatalogSettings, FileSettings, Mode, SearchSettings, Settings
+from toolcrib.terms.settings import MODES, CallSettings, CatalogSettings, FileSettings, Mode, SearchSettings, Settings
 from toolcrib.wiring import personal
 
 PROJECT_CONFIG = ".toolcrib/config.toml"
@@ -150,7 +150,7 @@ def load(where: Places, root: str, *, trusted_digest: str | None, mode: Mode | N
     """Read the person's configuration, then the project's, which can only tighten until it is trusted.
 
     Raises:
-        ConfigError: a file does not parse, holds an unknown key, or a rule's examples fail.
+        ConfigError: a file does not parse, holds an unknown key, or a rule's examples fail; `mode` is none.
     """
     settings, rules = Settings(), list[Rule]()
     if (text := _read(where.user_config)) is not None:
@@ -166,6 +166,8 @@ def load(where: Places, root: str, *, trusted_digest: str | None, mode: Mode | N
         rules.extend(parsed.rules)
         settings, dropped = _tightened(project, settings, parsed, trusted=trusted)
     if mode is not None:
+        if mode not in MODES:
+            raise ConfigError(f"no mode {str(mode)[:80]!r}", hint=f"Known modes: {', '.join(MODES)}.")
         settings = replace(settings, mode=mode)
     return Loaded(settings, tuple(rules), dropped, digest, trusted)
 

@@ -118,6 +118,18 @@ def test_every_fault_is_named_at_once_in_the_words_of_the_caller() -> None:
         assert part in said.message
 
 
+def test_faults_are_told_in_the_words_of_json() -> None:
+    said = fault("edit_file", "toolcrib", {"path": 3, "edits": {"old": "a", "new": "b"}}).message.split("; ")
+    assert (
+        said[0] == "digest: required, and missing (Digest of your last reading of the file, 12 hex characters or more.)"
+    )
+    assert said[1:] == ["path: expected text, found 3", "edits: expected a list, found {'old': 'a', 'new': 'b'}"]
+    said = fault("edit_file", "toolcrib", {"path": "a", "edits": ["x"]}).message
+    assert said.endswith("; edits.0: expected an object, found 'x'"), "nothing of a list that is too short"
+    said = fault("edit_file", "toolcrib", {"path": "a", "edits": []}).message
+    assert said.endswith("; edits: expected at least 1, found 0")
+
+
 def test_faults_of_the_tools_own_model_are_spelt_as_the_caller_wrote_them() -> None:
     assert found("Edit", "claude").spell(("edits", 0, "old"), dialect="claude") == "old_string"
     assert found("Read", "claude").spell(("path",), dialect="claude") == "file_path"

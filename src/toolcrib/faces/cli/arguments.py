@@ -24,7 +24,7 @@ def for_tool(crib: Crib, tool: str, words: Sequence[str]) -> dict[str, Any]:
         click.UsageError: see `arguments`.
     """
     found = crib.catalog.find(tool, person=True)
-    return arguments(words, found.descriptor.schema) if isinstance(found, Entry) else arguments(words, {})
+    return arguments(words, found.descriptor.schema if isinstance(found, Entry) else {})
 
 
 def arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +42,9 @@ def arguments(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise click.UsageError(f"expected key=value or one JSON object, found {word[:200]!r}")
+            first = next(iter(schema.get("required", properties)), "")
+            meant = f"; for example {first}=..." if first and first not in found else ""
+            raise click.UsageError(f"expected key=value or one JSON object, found {word[:200]!r}{meant}")
         if key in found:
             raise click.UsageError(f"argument {key[:200]!r} stands twice")
         found[key] = converted(value, properties.get(key, {}))

@@ -13,6 +13,12 @@ MODES = ("locked", "ask", "work", "read-only")
 """The modes by name; a test holds them to the settings, which cost too much to load for a help text."""
 
 
+HELP = "help"
+
+LONGEST = 80
+"""Characters shown of a word that is no command."""
+
+
 class Listed(NamedTuple):
     """One command as the help lists it: its name, the module and attribute it is loaded from, and a line about it."""
 
@@ -78,9 +84,26 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command and hand it the flags that stood before its name; one that it does not have is an error."""
+        """Find the command and hand it the flags that stood before its name; one that it does not have is an error.
+
+        The word `help` is `--help`, of the command that follows it or of this group.
+        """
+        if args[0] == HELP:
+            if len(args) == 1:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            args = [*args[1:], "--help"]
+        if args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command {args[0][:LONGEST]!r}{self._instead(args[0])}", ctx)
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, [*_given(ctx), *rest]
+
+    def _instead(self, word: str) -> str:
+        """Return what may have been meant by a word that is no command."""
+        names = [each.name for each in self.listed]
+        if near := import_module("toolcrib.terms.names").nearest(word, names, most=1):
+            return f"; did you mean {near[0]}?"
+        return "; a tool is called by: toolcrib call TOOL" if "call" in names else ""
 
 
 def _given(ctx: click.Context) -> list[str]:

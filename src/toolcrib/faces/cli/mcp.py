@@ -4,6 +4,8 @@ import click
 
 from toolcrib.catalog.dialects import DEFAULT, DIALECTS
 from toolcrib.faces.cli.flags import flags
+from toolcrib.faces.cli.look import shown
+from toolcrib.faces.cli.out import stderr, terminal
 from toolcrib.faces.cli.session import drive, opened
 from toolcrib.faces.gate.server import serve_stdio
 from toolcrib.terms.settings import Mode
@@ -26,6 +28,11 @@ def command(*, dialect: str, directory: str, wide: bool, mode: Mode | None, with
 
     async def work() -> int:
         async with opened(directory, mode=mode, without=without, wide=wide, dialect=dialect) as crib:
+            if terminal():
+                stderr().line(
+                    f"serving {shown(str(crib.root), stderr())}: an MCP client starts this command, and speaks to it"
+                )
+                stderr().line("  next: Ctrl-D ends it; toolcrib init connects a client")
             await serve_stdio(crib, dialect=dialect)
         return 0
 

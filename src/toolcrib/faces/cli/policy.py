@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from toolcrib.faces.cli.arguments import for_tool
-from toolcrib.faces.cli.flags import flags
+from toolcrib.faces.cli.flags import Commands, Listed, flags
 from toolcrib.faces.cli.look import shown, table
 from toolcrib.faces.cli.out import stdout
 from toolcrib.faces.cli.session import drive, opened
@@ -16,8 +16,16 @@ from toolcrib.wiring.check import checked, checked_file
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.project import project
 
+_HERE = "toolcrib.faces.cli.policy"
 
-@click.group("policy", invoke_without_command=True)
+BELOW: tuple[Listed, ...] = (
+    Listed("check", _HERE, "check", "Load the rules, run their examples, say what is in force."),
+    Listed("explain", _HERE, "explain", "Say how a call would be ruled, and why."),
+)
+"""The commands below `policy`."""
+
+
+@click.group("policy", cls=Commands, listed=BELOW, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Explain a ruling; check the rules."""
@@ -25,7 +33,7 @@ def command(ctx: click.Context) -> None:
         stdout().line(ctx.get_help())
 
 
-@command.command("explain", short_help="Say how a call would be ruled, and why.")
+@click.command("explain")
 @click.argument("tool", required=False)
 @click.argument("words", metavar="[KEY=VALUE]...|JSON", nargs=-1)
 @flags("directory", "wide", "mode", "json")
@@ -49,7 +57,7 @@ def explain(
     return drive(work, as_json=as_json)
 
 
-@command.command("check", short_help="Load the rules, run their examples, say what is in force.")
+@click.command("check")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @flags("directory", "wide", "mode", "json")
 def check(*, file: Path | None, directory: str, wide: bool, mode: Mode | None, as_json: bool) -> int:

@@ -13,6 +13,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from anyio import CancelScope
 
+from toolcrib.terms.refusals import Refusal
+
 T = TypeVar("T")
 
 MOST = 16
@@ -57,10 +59,15 @@ class Hands:
         self._queue: SimpleQueue[_Job[Any] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._free = 0
+        self._closed = False
         self._threads: list[threading.Thread] = []
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Have `work` done and return what it returns; a cancelled caller does not wait for its end."""
+        """Have `work` done and return what it returns; a cancelled caller does not wait for its end.
+
+        Raises:
+            Refusal: `workspace.gone`: the workspace was closed; what its handle's number means now is not known.
+        """
         return await self._hand(work)
 
     async def change(self, work: Callable[[], T]) -> T:
@@ -76,8 +83,10 @@ class Hands:
 
     def close(self) -> bool:
         """End the threads, which blocks, and tell whether all ended; one that hangs in the kernel does not."""
-        for _ in self._threads:
-            self._queue.put(None)
+        with self._lock:
+            self._closed = True
+            for _ in self._threads:
+                self._queue.put(None)
         for thread in self._threads:
             thread.join(FAREWELL)
         return not any(thread.is_alive() for thread in self._threads)
@@ -86,6 +95,8 @@ class Hands:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         with self._lock:
+            if self._closed:
+                raise Refusal("workspace.gone", "the workspace was closed", hint="open it again")
             if self._free:
                 self._free -= 1
             elif len(self._threads) < self._most:
@@ -94,7 +105,8 @@ class Hands:
                 thread.start()
             else:
                 self._free -= 1
-        self._queue.put(_Job(work, loop, future))
+            # Under the lock, so that no job comes to stand behind the word that ends the threads.
+            self._queue.put(_Job(work, loop, future))
         return future
 
     def _serve(self) -> None:
