@@ -1,4 +1,4 @@
-"""Whatever changes in a tree, and whoever changes it, the next search tells of it: no file missing, none that is gone."""
+"""Whatever changes in a tree, and whoever changes it, the next search tells of it: none missing, none that is gone."""
 
 import os
 import random
