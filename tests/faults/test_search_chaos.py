@@ -5,7 +5,8 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +84,13 @@ async def searched(crib: Crib, dice: random.Random) -> Answer:
             entries = (await ok(crib, "list_dir", depth=20, limit=1000)).payload["entries"]
             paths = [each["path"] for each in entries if each["kind"] == "file"]
     ended = time.monotonic_ns()
-    assert len(paths) == len(set(paths)) or kind in {"lines", "regex"}
+    assert len(paths) == len(set(paths)) or kind in {"lines", "regex"}, (kind, twice(paths))
     return Answer(kind, began, ended, frozenset(paths))
+
+
+def twice(paths: Iterable[str]) -> list[str]:
+    """Return what stands in a list more than once."""
+    return sorted(path for path, number in Counter(paths).items() if number > 1)
 
 
 def insane(answer: Answer, history: History) -> str:
@@ -136,7 +142,7 @@ async def test_four_callers_search_while_three_processes_change_everything(works
     for path in (f"still/s{number}.py" for number in range(60)):
         history.lives[path].append(rampage.Life(0, 0))
     faults = [wrong for answer in answers if (wrong := insane(answer, history))]
-    assert faults == []
+    assert faults[:5] == []
     assert len(answers) > SECONDS
     assert history.steps > SECONDS * 50
 
