@@ -22,6 +22,7 @@ PARTS: dict[str, str] = {
     "races": "paths that flip under reads and writes, readers during overwrites",
     "cancel": "a call is cancelled at every tick, for every ruling",
     "tape": "many appends, damaged stores, readings during writing",
+    "finder": "searches after, and during, every kind of change by others; very large and very deep trees",
     "fuzz": "generated arguments, patterns, rules and texts in large numbers",
 }
 """The parts of the soak; a test belongs to one by `@pytest.mark.soak("part")`."""

@@ -19,8 +19,8 @@ T = TypeVar("T")
 class View:
     """The circumstances of one search. `excludes` is the path of the person's own git excludes file.
 
-    `root` is the search's own copy of the root handle: a search that nobody waits for any more may outlive the
-    workspace's, whose number something else has then.
+    `root` is the search's own handle of the root: a search that nobody waits for any more may outlive the workspace's,
+    whose number something else has then; and duplicates of one handle share its place in the list of names.
     """
 
     workspace: Workspace
@@ -54,7 +54,7 @@ class View:
 
 def rooted(view: View, work: Callable[[View], T]) -> T:
     """Do `work` with a root handle of its own."""
-    root = os.dup(view.workspace.fd)
+    root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=view.workspace.fd)
     try:
         return work(replace(view, root=root))
     finally:
