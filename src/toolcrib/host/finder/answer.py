@@ -5,9 +5,9 @@ from itertools import chain
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.cursor import put
+from toolcrib.host.finder.engine import Proposal
 from toolcrib.host.finder.matching import Matcher
 from toolcrib.host.finder.reading import Shelf
-from toolcrib.host.finder.rg import Proposal
 from toolcrib.host.finder.scanning import Hit, Scanned, Scanner, Wanted
 from toolcrib.host.finder.syntax import Parsed
 from toolcrib.host.finder.table import Table
