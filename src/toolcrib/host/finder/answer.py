@@ -101,6 +101,9 @@ class Answer:
         proposal = self.proposal
         if path in proposal.counts:
             return proposal.counts[path]
+        if path in proposal.binary:
+            self._binary += 1
+            return 0
         large = path in self.prepared.found.notes.large
         return 0 if proposal.rest and not large and path not in proposal.doubtful else None
 

@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.syntax import Parsed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What to look for, and in which files, by canonical path. Sizes in bytes.
 
-    `expression` is written for RE2 and ripgrep alike, letter case included. `literal` is the very text where the search
-    is for one. `directories` are those of the files that may be given to a program, of `places` in all. Files larger
-    than `most_file` are the caller's own affair: an engine says nothing of them.
+    `expression` is written for RE2 and ripgrep alike, letter case included; `parsed` is what it was written from.
+    `literal` is the very text where the search is for one. `directories` are those of the files that may be given to a
+    program, of `places` in all. Files larger than `most_file` are the caller's own affair: an engine says nothing of
+    them.
     """
 
     expression: str
+    parsed: Parsed | None = None
     literal: str | None = None
     ignore_case: bool = False
     multiline: bool
@@ -36,6 +39,8 @@ class Proposal:
     counts: dict[str, int]
     doubtful: frozenset[str]
     """Files to be searched by our own scanner."""
+    binary: frozenset[str] = frozenset()
+    """Files without a match because they are no text, when `rest` is true."""
     rest: bool
 
 
@@ -71,7 +76,10 @@ class Truth(Protocol):
         ...
 
     def changed_since(self, version: int) -> frozenset[str] | None:
-        """Return the canonical paths created, modified or removed after `version`; None where that is not known."""
+        """Return the canonical paths of files created, modified or removed after `version`; None where not known.
+
+        With a directory that was moved, made or removed come all files beneath it, at its old place and its new.
+        """
         ...
 
 
@@ -81,4 +89,4 @@ def doubting(proposal: Proposal, job: Job, paths: frozenset[str]) -> Proposal:
     if not more or not proposal.rest:
         return proposal
     counts = {path: count for path, count in proposal.counts.items() if path not in more}
-    return replace(proposal, counts=counts, doubtful=proposal.doubtful | more)
+    return replace(proposal, counts=counts, doubtful=proposal.doubtful | more, binary=proposal.binary - more)

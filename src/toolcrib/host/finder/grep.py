@@ -29,6 +29,7 @@ async def grep(view: View, engine: Engine | None, query: Query) -> Found:
         places = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
         job = Job(
             expression=prepared.parsed.exact(),
+            parsed=prepared.parsed,
             literal=query.pattern if query.mode == "plain" else None,
             ignore_case=query.ignore_case,
             multiline=prepared.multiline,
