@@ -42,3 +42,42 @@ class Run(Protocol):
             FileNotFoundError: the executable does not exist.
         """
         ...
+
+
+class Held(Protocol):
+    """A program that stays, given bytes and read from piece by piece. Its methods block: for worker threads only."""
+
+    def write(self, data: bytes, *, seconds: float) -> None:
+        """Give it all of `data`.
+
+        Raises:
+            TimeoutError: it did not take them in time; how many it took is not known.
+            OSError: it is gone.
+        """
+        ...
+
+    def read(self, most: int, *, seconds: float) -> bytes:
+        """Return what it says, 1 to `most` bytes; none when it is gone.
+
+        Raises:
+            TimeoutError: it said nothing in time.
+        """
+        ...
+
+    def end(self) -> None:
+        """Kill it and wait for its end; whoever waits in `read` or `write` is told that it is gone. Again is fine."""
+        ...
+
+
+class Hold(Protocol):
+    """Starts programs that stay."""
+
+    def hold(self, program: Program) -> Held:
+        """Start it; `stdin` and the bounds of `program` do not count. Blocks: for worker threads only.
+
+        A program to be held has to end when its input does, because that is how it learns that we died.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        ...

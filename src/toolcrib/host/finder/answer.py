@@ -5,9 +5,9 @@ from itertools import chain
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.cursor import put
+from toolcrib.host.finder.engine import Proposal
 from toolcrib.host.finder.matching import Matcher
 from toolcrib.host.finder.reading import Shelf
-from toolcrib.host.finder.rg import Proposal
 from toolcrib.host.finder.scanning import Hit, Scanned, Scanner, Wanted
 from toolcrib.host.finder.syntax import Parsed
 from toolcrib.host.finder.table import Table
@@ -101,6 +101,9 @@ class Answer:
         proposal = self.proposal
         if path in proposal.counts:
             return proposal.counts[path]
+        if path in proposal.binary:
+            self._binary += 1
+            return 0
         large = path in self.prepared.found.notes.large
         return 0 if proposal.rest and not large and path not in proposal.doubtful else None
 

@@ -6,10 +6,12 @@ from functools import partial
 from typing import TypeVar
 
 from toolcrib.host.finder.budget import Budget, hop
+from toolcrib.host.finder.engine import Engine
 from toolcrib.host.finder.fuzzy import fuzzy
 from toolcrib.host.finder.globbing import glob
 from toolcrib.host.finder.grep import grep
 from toolcrib.host.finder.listing import listing
+from toolcrib.host.finder.rg import Ripgrep
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
@@ -32,8 +34,7 @@ class Finder:
     ) -> None:
         self._workspace = workspace
         self._settings = settings
-        self._run = run
-        self._ripgrep = ripgrep
+        self._engine = Ripgrep(run, ripgrep, workspace.fd) if ripgrep is not None else None
         self._excludes = excludes
 
     def within(self, scope: Scope) -> Find:
@@ -45,16 +46,15 @@ class Finder:
             settings=self._settings,
             excludes=self._excludes,
         )
-        return Bound(view, self._run, self._ripgrep)
+        return Bound(view, self._engine)
 
 
 class Bound:
     """The searches of one call. Implements `ports.find.Find`; see there for what each method promises."""
 
-    def __init__(self, view: View, run: Run, ripgrep: str | None) -> None:
+    def __init__(self, view: View, engine: Engine | None) -> None:
         self._view = view
-        self._run = run
-        self._ripgrep = ripgrep
+        self._engine = engine
 
     async def listing(self, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
         """List a directory."""
@@ -69,7 +69,7 @@ class Bound:
     async def grep(self, query: Query) -> Found:
         """Search file contents."""
         bounded = replace(query, limit=self._limit(query.limit))
-        return await grep(self._view, self._run, self._ripgrep, bounded)
+        return await grep(self._view, self._engine, bounded)
 
     async def fuzzy(self, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
         """Rank file names by likeness to `query`."""

@@ -2,34 +2,36 @@
 
 from functools import partial
 
-from toolcrib.host.finder import rg
 from toolcrib.host.finder.answer import Answer, Prepared
 from toolcrib.host.finder.budget import Budget, hop
 from toolcrib.host.finder.cursor import key_of, take
+from toolcrib.host.finder.engine import NOTHING, Engine, Job
 from toolcrib.host.finder.matching import matcher
 from toolcrib.host.finder.patterns import Alternative, Globs, parse
 from toolcrib.host.finder.place import Start, start
 from toolcrib.host.finder.table import Table, Under, covers, split_absolute, table
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.ports.find import Found, Query
-from toolcrib.ports.run import Run
 from toolcrib.terms.digest import Json
 
 FEW = 48
 """Files that are read sooner than a program is started."""
 
 
-async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found:
+async def grep(view: View, engine: Engine | None, query: Query) -> Found:
     """Search file contents; see `ports.find.Find.grep`."""
     budget = view.budget()
     prepared = await hop(
-        budget, partial(rooted, view, lambda own: prepare(own, budget, query, sizes=ripgrep is not None))
+        budget, partial(rooted, view, lambda own: prepare(own, budget, query, sizes=engine is not None))
     )
-    proposal = rg.NOTHING
-    if ripgrep is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
+    proposal = NOTHING
+    if engine is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
         places = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
-        job = rg.Job(
+        job = Job(
             expression=prepared.parsed.exact(),
+            parsed=prepared.parsed,
+            literal=query.pattern if query.mode == "plain" else None,
+            ignore_case=query.ignore_case,
             multiline=prepared.multiline,
             # A directory that holds something the caller may not see is not shown to a program either.
             directories=[place for place in places if place not in prepared.found.guarded],
@@ -37,7 +39,7 @@ async def grep(view: View, run: Run, ripgrep: str | None, query: Query) -> Found
             files=frozenset(prepared.files),
             most_file=view.settings.max_file,
         )
-        proposal = await rg.propose(run, ripgrep, view.workspace.fd, job, budget)
+        proposal = await engine.propose(job, budget)
     return await hop(budget, partial(rooted, view, lambda own: Answer(own, budget, prepared, proposal).found()))
 
 

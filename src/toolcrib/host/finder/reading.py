@@ -5,7 +5,7 @@ import os
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,6 +77,22 @@ class Shelf:
             return "large"
         head = os.pread(handle, _HEAD, 0)
         return "binary" if looks_binary(head[:SNIFF]) else Text(handle, head, self._most)
+
+
+def binaries(root: int, paths: Iterable[str], most: int) -> set[str]:
+    """Return which of the files beneath `root` are no text."""
+    found: set[str] = set()
+    shelf = Shelf(root, most)
+    try:
+        for path in paths:
+            opened = shelf.open(path)
+            if isinstance(opened, Text):
+                opened.close()
+            elif opened == "binary":
+                found.add(path)
+    finally:
+        shelf.close()
+    return found
 
 
 class Text:

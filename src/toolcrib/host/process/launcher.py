@@ -17,7 +17,8 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 
 from toolcrib.host.process import strays
-from toolcrib.ports.run import Program, Ran
+from toolcrib.host.process.held import Pipes
+from toolcrib.ports.run import Held, Program, Ran
 
 _STDERR_BYTES = 64 << 10
 _CHUNK = 256 << 10
@@ -32,7 +33,7 @@ _DRAIN_SECONDS = 0.2
 
 
 class Launcher:
-    """Runs programs, at most `at_once` at a time. Implements `ports.run.Run`."""
+    """Runs programs, at most `at_once` at a time. Implements `ports.run.Run` and `ports.run.Hold`."""
 
     def __init__(self, *, at_once: int = 16) -> None:
         self._slots = anyio.Semaphore(at_once)
@@ -46,11 +47,26 @@ class Launcher:
             PermissionError: it may not be executed.
             ValueError: the executable is not named by an absolute path, so a search path would decide.
         """
-        if not os.path.isabs(program.argv[0]):
-            raise ValueError(f"expected an absolute path of a program, found {program.argv[0]!r}")
+        _check(program)
         # A slot is waited for where a cancellation still ends the wait at once; from then on there is a thread.
         async with self._slots:
             return await self._run(program)
+
+    def hold(self, program: Program) -> Held:
+        """Start a program that stays; it counts for none of the slots. See `ports.run.Hold`."""
+        _check(program)
+        process = _start(program, stays=True)
+        mark = strays.mark(process.pid)
+        exited = os.pidfd_open(process.pid)
+
+        def end() -> None:
+            try:
+                _end(process, mark, exited)
+            finally:
+                os.close(exited)
+                process.wait()
+
+        return Pipes(*_taken(process), end)
 
     async def _run(self, program: Program) -> Ran:
         halt = _Halt()
@@ -144,19 +160,34 @@ def _conduct(program: Program, halt: _Halt) -> Ran | OSError:
         )
 
 
-def _start(program: Program) -> "subprocess.Popen[bytes]":
+def _check(program: Program) -> None:
+    if not os.path.isabs(program.argv[0]):
+        raise ValueError(f"expected an absolute path of a program, found {program.argv[0]!r}")
+
+
+def _start(program: Program, *, stays: bool = False) -> "subprocess.Popen[bytes]":
     # No preexec_fn: it is unsafe among threads, and without it the child is made by vfork.
     directory = "/" if program.directory is None else f"/proc/self/fd/{program.directory}"
     return subprocess.Popen(  # noqa: S603 - fixed argv of ours, no shell
         list(program.argv),
         bufsize=0,
-        stdin=subprocess.PIPE if program.stdin else subprocess.DEVNULL,
+        stdin=subprocess.PIPE if program.stdin or stays else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if stays else subprocess.PIPE,
         cwd=directory,
         env=dict(program.environment),
         start_new_session=True,
     )
+
+
+def _taken(process: "subprocess.Popen[bytes]") -> tuple[int, int]:
+    """Return handles of our own on the input and output of a process, whose objects are closed."""
+    handles: list[int] = []
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            handles.append(os.dup(pipe.fileno()))
+            pipe.close()
+    return handles[0], handles[1]
 
 
 def _end(process: "subprocess.Popen[bytes]", mark: strays.Mark, exited: int) -> None:
