@@ -1,7 +1,7 @@
 """Arguments from a caller to a tool's parameters model: every fault at once, each with its path."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
@@ -33,7 +33,8 @@ def parse(entry: Entry, args: Mapping[str, Any], *, dialect: str) -> BaseModel:
         if not faults:
             return parsed
     except ValidationError as error:
-        told = [_fault(each, entry, dialect) for each in error.errors(include_url=False, include_context=False)]
+        errors = error.errors(include_url=False, include_context=False)
+        told = [_fault(each, entry, dialect) for each in errors if not _follows(each, errors)]
         faults += [f"{path}: {fault}" for path, fault in told if path not in lost]
     except RecursionError:
         faults.append("arguments: nested too deeply to check")
@@ -109,6 +110,14 @@ def _text_fault(value: str) -> str | None:
     return None
 
 
+def _follows(error: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a list was only called too short because what is in it has faults of its own."""
+    loc = tuple(error["loc"])
+    return error["type"] == "too_short" and any(
+        tuple(other["loc"][: len(loc)]) == loc != other["loc"] for other in errors
+    )
+
+
 def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> tuple[str, str]:
     path = entry.spell(tuple(error["loc"]), dialect=dialect) or "arguments"
     kind = str(error["type"])
@@ -117,4 +126,5 @@ def _fault(error: Mapping[str, Any], entry: Entry, dialect: str) -> tuple[str, s
     if kind == "extra_forbidden":
         return path, "unknown parameter"
     found = repr(error.get("input"))
-    return path, f"{str(error['msg'])[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"
+    said = str(error["msg"]).removeprefix("Value error, ").replace("valid tuple", "valid list").replace("Tuple", "List")
+    return path, f"{said[:200]}, found {found if len(found) <= 80 else found[:77] + '...'}"
