@@ -1,11 +1,12 @@
 """The searches in a test: one workspace, by either engine, with or without rules on what may be seen."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
+import anyio
 import pytest
 from anyio import to_thread
 
@@ -18,11 +19,12 @@ from toolcrib.ports.run import Program, Ran
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.settings import FileSettings, SearchSettings
 
-Engine = Literal["ripgrep", "counting", "own"]
-"""Ripgrep naming files, ripgrep counting their lines too, or none."""
+Engine = Literal["ripgrep", "counting", "own", "kept", "kept-own"]
+"""Ripgrep naming files, ripgrep counting their lines too, or none; `kept` with the resident table in use."""
 RIPGREP = find_ripgrep()
 assert RIPGREP is not None
-ENGINES: tuple[Engine, ...] = ("ripgrep", "counting", "own")
+WITHOUT_RIPGREP = {"own", "kept-own"}
+ENGINES: tuple[Engine, ...] = ("ripgrep", "counting", "own", "kept", "kept-own")
 
 
 class Counting:
@@ -35,6 +37,27 @@ class Counting:
     async def run(self, program: Program) -> Ran:
         self.ran.append(program)
         return await self._launcher.run(program)
+
+
+class Kept:
+    """Searches that begin when the resident table is there, or is known not to come."""
+
+    def __init__(self, finder: Finder, find: Find) -> None:
+        self._finder = finder
+        self._find = find
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._find, name)
+
+        async def search(*args: object, **named: object) -> object:
+            self._finder.begin()
+            with anyio.fail_after(20):
+                while (standing := self._finder.standing()).stage == "growing":
+                    await anyio.sleep(0.002)
+            assert standing.stage in {"ready", "off"}
+            return await method(*args, **named)
+
+        return search
 
 
 @dataclass
@@ -83,7 +106,7 @@ async def searches(
         workspace,
         settings=settings or SearchSettings(),
         run=launcher,
-        ripgrep=None if engine == "own" else RIPGREP,
+        ripgrep=None if engine in WITHOUT_RIPGREP else RIPGREP,
         excludes=None if excludes is None else str(excludes),
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -91,9 +114,11 @@ async def searches(
         if engine == "counting":
             patch.setattr("toolcrib.host.finder.rg.MANY", 0)
             patch.setattr("toolcrib.host.finder.rg.SHARE", 1_000_000)
+        find = finder.within(Scope(may_read=may_read))
         try:
-            yield Searches(finder.within(Scope(may_read=may_read)), launcher)
+            yield Searches(cast("Find", Kept(finder, find)) if engine.startswith("kept") else find, launcher)
         finally:
+            await to_thread.run_sync(finder.close)
             workspace.close()
 
 

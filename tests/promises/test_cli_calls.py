@@ -169,9 +169,14 @@ def test_a_change_is_shown_as_a_diff_with_the_calls_id(workspace: Workspace) -> 
     assert re.search(r"\ncall [0-9a-z]{26}\n\Z", done.out)
 
 
-def test_names_that_are_not_utf8_break_no_output(workspace: Workspace) -> None:
+def test_names_that_are_not_utf8_are_taken_and_break_no_output(workspace: Workspace) -> None:
     (workspace.ws / os.fsdecode(b"na\xffme.txt")).write_bytes(b"x\n")
     assert "na\\xffme.txt" in toolcrib("call", "glob", "pattern=*.txt", at=workspace.ws).out
+    assert "1\tx" in toolcrib("call", "read_file", b"path=na\xffme.txt", at=workspace.ws).out
+    found = toolcrib("call", "grep", "pattern=x", b"path=na\xffme.txt", at=workspace.ws)
+    assert "na\\xffme.txt:1:1: x" in found.out
+    toolcrib("call", "move_file", b"old_path=na\xffme.txt", b"new_path=na\xfdme.txt", "--yes", at=workspace.ws)
+    assert (workspace.ws / os.fsdecode(b"na\xfdme.txt")).read_bytes() == b"x\n"
     told = toolcrib("call", "read_file", b"path=na\xfeme.txt", "--json", at=workspace.ws, code=1)
     assert told.raw.isascii()
     assert told.json["kind"] == "refused"

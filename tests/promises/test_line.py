@@ -584,3 +584,21 @@ async def test_a_fault_of_the_tool_itself_says_maybe_and_what_changed(workspace:
 async def _undo(crib: Crib) -> Outcome:
     plan, _ = await crib.rewind_plan()
     return await crib.rewind(plan)
+
+
+async def test_each_fault_of_a_list_is_told_once_in_the_words_of_json(workspace: Workspace) -> None:
+    workspace.write("a.txt", "a\n")
+    async with opened(workspace.ws) as crib:
+
+        async def said(edits: object) -> str:
+            return (
+                await refused(crib, "edit_file", "args.invalid", path="a.txt", digest="0" * 64, edits=edits)
+            ).message
+
+        wrong = await said([{"old": "a"}])
+        assert wrong == "edits.0.new: required, and missing"
+        assert (await said([])).startswith("edits: List should have at least 1 item")
+        assert "valid list" in await said({"old": "a", "new": "b"})
+        assert "uple" not in await said([{"old": "a", "new": "b"}] * 1001)
+        zero = await refused(crib, "read_file", "args.invalid", path="a.txt", offset=0)
+        assert zero.message.startswith("offset: lines count from 1")

@@ -152,3 +152,17 @@ async def test_a_render_that_a_rule_stands_against_names_it(workspace: Workspace
         assert (caught.value.provider, caught.value.tool, caught.value.rule) == ("gemini", "Grep", "parameter-name")
         rest = crib.render("gemini", dialect="claude", without=("Grep",))
         assert [each["name"] for each in rest[0]["functionDeclarations"]] == ["Edit", "Glob", "Read", "Write"]
+
+
+async def test_what_a_program_hands_over_carelessly_is_taken_or_named(workspace: Workspace) -> None:
+    nobody: Any = "mistral"
+    async with opened(workspace.ws) as crib:
+        assert await crib.replies("openai", None) == []
+        one = crib.render("openai", strict="edit_file")
+        assert [each["function"]["name"] for each in one if each["function"].get("strict")] == ["edit_file"]
+        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+            crib.render(nobody)
+        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+            await crib.replies(nobody, [])
+        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+            (await crib.call("list_dir")).render(nobody)

@@ -30,6 +30,7 @@ def render(view: View, provider: Provider = "mcp", *, strict: Strictness = False
         ConfigError: there is no such provider.
     """
     check_provider(provider)
+    strict = (strict,) if isinstance(strict, str) else strict
     items = [item for item in view.items if item.surface == "json"]
     tight = {item.name for item in items if strict is True or (not isinstance(strict, bool) and item.name in strict)}
     _check_strict(provider, strict, items)

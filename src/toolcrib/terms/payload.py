@@ -2,9 +2,10 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from toolcrib.terms.outcome import Bounds, Evidence
 
@@ -26,6 +27,19 @@ class Arguments(BaseModel):
     """The parameters of a tool. Unknown names are errors; only lossless coercions are made ("3" to 3, 3.0 to 3)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _some(text: str) -> str:
+    if not text:
+        raise PydanticCustomError("string_too_short", "String should have at least 1 character")
+    return text
+
+
+Name = Annotated[str, AfterValidator(_some), Field(json_schema_extra={"minLength": 1})]
+"""A path, or a pattern over paths: not empty, and maybe with bytes that are not UTF-8, as surrogate escapes.
+
+A length of pydantic's own lets no such byte through, so that a file that `glob` finds could not be read.
+"""
 
 
 P_co = TypeVar("P_co", bound=Payload, covariant=True)

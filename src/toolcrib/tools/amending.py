@@ -14,7 +14,7 @@ from toolcrib.terms.payload import Payload
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import Decoded, Ending, encode, ending_of, split_lines
 from toolcrib.tools.difftext import MOST, Diff, Span, of_spans
-from toolcrib.tools.marks import refuse_marks
+from toolcrib.tools.marks import refuse_marks, refuse_nul
 from toolcrib.tools.nearest import Nearest, nearest
 from toolcrib.tools.plain import clip, counted, printable, short
 from toolcrib.tools.spans import MOST as MOST_PLACES
@@ -150,6 +150,7 @@ async def amend(request: Request, files: Files, facts: Facts, *, since: str | No
             raise Refusal("file.unchanged", f"edit {index}: old and new are the same text", hint="leave this edit out")
     before = await files.load(request.path, most=facts.limits.edit_bytes)
     decoded = text_of(before, request.path)
+    refuse_nul([edit.new for edit in request.edits], decoded.text)
     refuse_marks([edit.new for edit in request.edits], decoded.text)
     found = await _sought(decoded, request.edits)
     cited = request.digest or facts.cited.get(before.place.path)

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from toolcrib.ports.context import Context
 from toolcrib.ports.files import Files
 from toolcrib.terms.outcome import Change, Evidence
-from toolcrib.terms.payload import Answer, Arguments, Payload
+from toolcrib.terms.payload import Answer, Arguments, Name, Payload
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import Encoding, Ending
 from toolcrib.terms.tool import Previewed, paths, tool
@@ -43,7 +43,7 @@ class Replacement(Arguments):
 class EditFile(Arguments):
     """Parameters of `edit_file`."""
 
-    path: str = Field(min_length=1, description="File to edit, relative to the workspace root.")
+    path: Name = Field(description="File to edit, relative to the workspace root.")
     digest: str | None = Field(
         default=None,
         pattern=DIGEST,

@@ -10,7 +10,7 @@ from toolcrib.ports.context import Context
 from toolcrib.ports.files import Files
 from toolcrib.terms.digest import of_bytes
 from toolcrib.terms.outcome import Change, Evidence
-from toolcrib.terms.payload import Answer, Arguments, Payload
+from toolcrib.terms.payload import Answer, Arguments, Name, Payload
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import FileSettings
 from toolcrib.terms.text import Encoding, Ending, decode
@@ -35,7 +35,7 @@ def _a_line(offset: int) -> int:
 class ReadFile(Arguments):
     """Parameters of `read_file`."""
 
-    path: str = Field(min_length=1, description="File to read, relative to the workspace root.")
+    path: Name = Field(description="File to read, relative to the workspace root.")
     offset: Annotated[int, AfterValidator(_a_line)] = Field(
         default=1,
         description="First line, counted from 1; a negative number counts from the end (-20: the last 20 lines).",
@@ -129,7 +129,7 @@ async def _notebook(args: ReadFile, files: Files, limits: FileSettings) -> Answe
 class WriteFile(Arguments):
     """Parameters of `write_file`."""
 
-    path: str = Field(min_length=1, description="File to create or replace, relative to the workspace root.")
+    path: Name = Field(description="File to create or replace, relative to the workspace root.")
     content: str = Field(description="The whole text of the file.")
     overwrite_existing: bool = Field(default=False, description="Must be true to replace a file that exists.")
     digest: str | None = Field(

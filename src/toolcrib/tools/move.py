@@ -8,7 +8,7 @@ from toolcrib.ports.context import Context
 from toolcrib.ports.files import Files, Moved
 from toolcrib.terms.facts import Facts, PathKind, Place
 from toolcrib.terms.outcome import Change, Evidence
-from toolcrib.terms.payload import Answer, Arguments, Payload
+from toolcrib.terms.payload import Answer, Arguments, Name, Payload
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import decode, looks_binary
 from toolcrib.terms.tool import Previewed, paths, tool
@@ -27,8 +27,8 @@ _WORDS: dict[PathKind, str] = {"file": "file", "directory": "directory", "symlin
 class MoveFile(Arguments):
     """Parameters of `move_file`."""
 
-    old_path: str = Field(min_length=1, description="What to move: a file, a link or a directory.")
-    new_path: str = Field(min_length=1, description="Its new path, whole.")
+    old_path: Name = Field(description="What to move: a file, a link or a directory.")
+    new_path: Name = Field(description="Its new path, whole.")
     overwrite_existing: bool = Field(default=False, description="Must be true to replace a file that exists.")
 
 
@@ -190,7 +190,7 @@ async def _told(moved: Moved, entries: int, files: Files) -> Answer[FileMoved]:
 class DeleteFile(Arguments):
     """Parameters of `delete_file`."""
 
-    path: str = Field(min_length=1, description="File or link to delete, relative to the workspace root.")
+    path: Name = Field(description="File or link to delete, relative to the workspace root.")
 
 
 class FileDeleted(Payload):

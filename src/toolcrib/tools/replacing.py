@@ -11,7 +11,7 @@ from toolcrib.terms.outcome import Evidence
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.text import MARK, Encoding, decode, encode, looks_binary
 from toolcrib.tools.difftext import Diff, of_texts
-from toolcrib.tools.marks import refuse_marks
+from toolcrib.tools.marks import refuse_marks, refuse_nul
 from toolcrib.tools.plain import short
 from toolcrib.tools.spans import adopt
 
@@ -74,6 +74,7 @@ async def prepare(wanted: Wanted, files: Files, facts: Facts) -> Replacement:
     if not known.exists:
         if wanted.digest is not None:
             raise Refusal("file.stale", f"{wanted.path!r} is cited as {short(wanted.digest)}, and nothing stands there")
+        refuse_nul([wanted.content])
         return Replacement(known.path, None, _encoded(wanted.content, "utf-8"), unread=False)
     if not wanted.overwrite:
         _refuse_existing(wanted, known)
@@ -84,6 +85,7 @@ async def prepare(wanted: Wanted, files: Files, facts: Facts) -> Replacement:
             raise moved(wanted.path, "is gone") from refusal
         raise
     unread = _held_to(wanted, before, known, facts)
+    refuse_nul([wanted.content], before.data)
     refuse_marks([wanted.content], before.data.decode("utf-8", "surrogateescape"))
     return Replacement(before.place.path, before, _replacing(wanted, before), unread=unread)
 

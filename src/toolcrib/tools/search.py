@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from toolcrib.ports.find import Find, GrepMode, GrepOutput, Listed, Match, Query
 from toolcrib.terms.facts import PathKind
 from toolcrib.terms.outcome import Bounds
-from toolcrib.terms.payload import Answer, Arguments, Payload
+from toolcrib.terms.payload import Answer, Arguments, Name, Payload
 from toolcrib.terms.refusals import RefusalName
 from toolcrib.terms.settings import SearchSettings
 from toolcrib.terms.tool import paths, tool
@@ -36,7 +36,7 @@ _CURSOR = "Where an earlier answer of the same call said to continue."
 class ListDir(Arguments):
     """Parameters of `list_dir`."""
 
-    path: str = Field(default=".", min_length=1, description="Directory to list, relative to the workspace root.")
+    path: Name = Field(default=".", description="Directory to list, relative to the workspace root.")
     depth: int = Field(default=1, ge=1, le=20, description="How many levels deep; 1 is the directory alone.")
     limit: int = Field(default=_DEFAULT, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
@@ -45,11 +45,10 @@ class ListDir(Arguments):
 class Glob(Arguments):
     """Parameters of `glob`."""
 
-    pattern: str = Field(
-        min_length=1,
+    pattern: Name = Field(
         description="Glob over paths beneath cwd: **, *, ?, [ab], {a,b}, leading ! to exclude. E.g. src/**/*.py",
     )
-    cwd: str = Field(default=".", min_length=1, description="Directory the pattern starts from.")
+    cwd: Name = Field(default=".", description="Directory the pattern starts from.")
     limit: int = Field(default=_DEFAULT, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
 
@@ -61,7 +60,7 @@ class Grep(Arguments):
     mode: GrepMode = Field(
         default="plain", description="plain: exactly this text. regex: RE2 syntax. fuzzy: lines like it, typos allowed."
     )
-    path: str = Field(default=".", min_length=1, description="File or directory to search.")
+    path: Name = Field(default=".", description="File or directory to search.")
     glob: str | None = Field(default=None, description="Only open files whose path matches this glob, e.g. *.py")
     context: int = Field(default=0, ge=0, le=50, description="Lines of context around each match.")
     ignore_case: bool = Field(default=False, description="Match upper and lower case alike.")
@@ -78,7 +77,7 @@ class FffSearch(Arguments):
     """Parameters of `fff_search`."""
 
     query: str = Field(min_length=1, description="Parts of a file's name or path, in any spelling.")
-    cwd: str = Field(default=".", min_length=1, description="Directory to search beneath.")
+    cwd: Name = Field(default=".", description="Directory to search beneath.")
     limit: int = Field(default=50, ge=1, le=_LIMITS.max_limit, description=_LIMIT)
     cursor: str | None = Field(default=None, description=_CURSOR)
 

@@ -1,7 +1,7 @@
 """Opens a crib: loads the configuration, opens store and workspace, binds every power, and closes all of it again."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -123,10 +123,10 @@ class _Opened:
 
     def close(self) -> None:
         """Close the store and the workspace."""
-        try:
-            self.store.close()
-        finally:
-            self.workspace.close()
+        with ExitStack() as stack:
+            stack.callback(self.workspace.close)
+            stack.callback(self.store.close)
+            stack.callback(self.finder.close)
 
 
 def _open(where: Places, directory: str, mode: Mode | None, wide: bool) -> _Opened:

@@ -191,22 +191,28 @@ class Crib:
         return self._live.generation, len(self._loads.of(thread or self._thread))
 
     async def replies(
-        self, provider: Provider, calls: Iterable[object], *, dialect: str = "toolcrib", without: Iterable[str] = ()
+        self,
+        provider: Provider,
+        calls: Iterable[object] | None,
+        *,
+        dialect: str = "toolcrib",
+        without: Iterable[str] = (),
     ) -> list[Fields]:
         """Run the tool calls of a model's answer as one batch; return that provider's tool-result messages, in order.
 
         `calls` are `message.tool_calls` (openai), `response.output` (openai-responses), `response.content`
-        (anthropic) or `content.parts` (gemini), as the SDK gives them or as JSON; what is no call is passed over.
+        (anthropic) or `content.parts` (gemini), as the SDK gives them or as JSON; what is no call is passed over. None,
+        as an SDK has it where the model made no call, is no calls.
 
         Raises:
             RenderError: a call's id is none of the provider's; nothing was run.
             ConfigError: there is no such provider; nothing was run.
         """
         check_provider(provider)
-        wanted = asked(provider, calls)
+        shows = RULES[provider].media != frozenset()
+        wanted = asked(provider, calls or ())
         for each in wanted:
             check_id(each.call_id or "", provider, tool=each.name)
-        shows = RULES[provider].media != frozenset()
         made = [self.make(each.name, each.args, dialect=dialect, without=without, takes_media=shows) for each in wanted]
         outcomes = await self.submit_batch(made)
         return [

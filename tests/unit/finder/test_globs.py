@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import soak
-from toolcrib.host.finder.patterns import MOST_ALTERNATIVES, Globs, parse
+from toolcrib.host.finder.choosing import Globs
+from toolcrib.host.finder.patterns import MOST_ALTERNATIVES, parse
 from toolcrib.terms.refusals import Refusal
 
 NAMES = st.text(st.sampled_from(list("ab.-é\udcff\n")), min_size=1, max_size=4).filter(

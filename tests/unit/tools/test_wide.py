@@ -1,9 +1,12 @@
 """Marks of encodings: what begins like a text of two-byte units and is none is never changed as one."""
 
+from typing import Any
+
 import pytest
 
 from toolcrib.terms.text import decode, encode, encoding_of, looks_binary
 from toolcrib.tools.edit import edit_file
+from toolcrib.tools.files import write_file
 from toolcrib.tools.patch import apply_patch
 from unit.tools.hand import Hand
 
@@ -47,3 +50,19 @@ async def test_an_edit_at_the_start_leaves_one_mark(text: str) -> None:
         hand.files.put("a", mark + text.encode())
         await hand.call(edit_file, path="a", edits=[{"old": old, "new": new}])
         assert hand.files.data("a") == mark + text.replace("one", "ONE").encode()
+
+
+async def test_a_nul_never_makes_a_text_binary_and_goes_where_there_is_one() -> None:
+    hand = Hand()
+    hand.files.put("a", "one\n")
+    nul: dict[str, Any] = {"path": "a", "edits": [{"old": "one", "new": "o\0e"}]}
+    said = await hand.refused(edit_file, "args.invalid", **nul)
+    assert "character 2" in said.message
+    await hand.refused(write_file, "args.invalid", path="a", content="o\0e", overwrite_existing=True)
+    await hand.refused(write_file, "args.invalid", path="new", content="o\0e")
+    assert hand.files.data("a") == b"one\n"
+    assert hand.files.data("new") is None
+    late = b"x" * 9000 + b"\0one\n"
+    hand.files.put("a", late)
+    await hand.call(edit_file, **nul)
+    assert hand.files.data("a") == late.replace(b"one", b"o\0e")

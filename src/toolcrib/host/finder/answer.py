@@ -1,5 +1,6 @@
 """The answer of a content search, put together file by file: totals of all, and the page that is shown."""
 
+import bisect
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -61,7 +62,7 @@ class Answer:
             budget=self.budget,
         )
         try:
-            for path in self.prepared.files:
+            for path in self._open():
                 if self.budget.spent():
                     break
                 self._file(scanner, path)
@@ -78,8 +79,18 @@ class Answer:
             bounds=replace(bounds, skipped_binary=self._binary, skipped_large=self._large, clipped_lines=self._clipped),
         )
 
+    def _open(self) -> list[str]:
+        """Return the files that have to be looked at, in order: all, where nobody knows of most that they match not."""
+        proposal, files = self.proposal, self.prepared.files
+        if not proposal.rest:
+            return files
+        named = {*proposal.counts, *proposal.doubtful}
+        named.update(path for path in self.prepared.found.notes.large if _among(files, path))
+        self._binary += len(proposal.binary)
+        return sorted(named)
+
     def _file(self, scanner: Scanner, path: str) -> None:
-        known = self._known(path)
+        known = self.proposal.counts.get(path)
         if known == 0:
             return
         before, line = self.prepared.after or ("", 0)
@@ -96,16 +107,6 @@ class Answer:
         self._count(path, scanned.count if known is None else known)
         if scanned.hits:
             self._show(scanner, path, scanned.hits, after)
-
-    def _known(self, path: str) -> int | None:
-        proposal = self.proposal
-        if path in proposal.counts:
-            return proposal.counts[path]
-        if path in proposal.binary:
-            self._binary += 1
-            return 0
-        large = path in self.prepared.found.notes.large
-        return 0 if proposal.rest and not large and path not in proposal.doubtful else None
 
     def _is_text(self, path: str, scanned: Scanned) -> bool:
         self._binary += scanned.state == "binary"
@@ -153,3 +154,9 @@ class Answer:
         around = chain.from_iterable(range(max(1, each.line - context), each.last + context + 1) for each in hits)
         matching = {each.line for each in hits}
         return {line for line in around if line > after and line not in matching and (stop is None or line < stop)}
+
+
+def _among(files: list[str], path: str) -> bool:
+    """Tell whether sorted `files` hold the path."""
+    at = bisect.bisect_left(files, path)
+    return at < len(files) and files[at] == path

@@ -12,6 +12,7 @@ from toolcrib.host.finder.globbing import glob
 from toolcrib.host.finder.grep import grep
 from toolcrib.host.finder.listing import listing
 from toolcrib.host.finder.rg import Ripgrep
+from toolcrib.host.finder.tree.tree import Standing, Tree
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
@@ -34,8 +35,9 @@ class Finder:
     ) -> None:
         self._workspace = workspace
         self._settings = settings
-        self._engine = Ripgrep(run, ripgrep, workspace.fd) if ripgrep is not None else None
         self._excludes = excludes
+        self._tree = Tree(workspace.fd, excludes=excludes, most_file=settings.max_file)
+        self._engine = Ripgrep(run, ripgrep, workspace.fd, self._tree) if ripgrep is not None else None
 
     def within(self, scope: Scope) -> Find:
         """Return the searches as one call may make them."""
@@ -45,8 +47,21 @@ class Finder:
             scope=scope,
             settings=self._settings,
             excludes=self._excludes,
+            tree=self._tree,
         )
         return Bound(view, self._engine)
+
+    def begin(self) -> None:
+        """Have the table grown in the background; a first search does so at its end."""
+        self._tree.start()
+
+    def standing(self) -> Standing:
+        """Tell how the table stands."""
+        return self._tree.standing()
+
+    def close(self) -> None:
+        """Give the table back; blocks until its thread ended."""
+        self._tree.close()
 
 
 class Bound:
@@ -69,7 +84,10 @@ class Bound:
     async def grep(self, query: Query) -> Found:
         """Search file contents."""
         bounded = replace(query, limit=self._limit(query.limit))
-        return await grep(self._view, self._engine, bounded)
+        try:
+            return await grep(self._view, self._engine, bounded)
+        finally:
+            self._begin()
 
     async def fuzzy(self, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
         """Rank file names by likeness to `query`."""
@@ -78,7 +96,15 @@ class Bound:
 
     async def _work(self, search: Callable[[View, Budget], Page[T]]) -> Page[T]:
         budget = self._view.budget()
-        return await hop(budget, partial(rooted, self._view, lambda own: search(own, budget)))
+        try:
+            return await hop(budget, partial(rooted, self._view, lambda own: search(own, budget)))
+        finally:
+            self._begin()
+
+    def _begin(self) -> None:
+        """Have the table grown once somebody searches: the first search does not wait for it."""
+        if self._view.tree is not None:
+            self._view.tree.start()
 
     def _limit(self, limit: int) -> int:
         if limit < 1:

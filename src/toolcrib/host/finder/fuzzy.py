@@ -40,10 +40,11 @@ def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cur
         key = ["fuzzy", view.workspace.root, at.path, query]
         after = key_of((float, str), take(key, cursor))
         seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))
-        named = [path for path, top in seen.ignored.items() if at.path and covers(at.path, top)]
+        every = seen.select(None, ignored=True)
+        named = [path for path in every if at.path and covers(at.path, seen.top(path))]
         cut = len(at.base)
-    ranked = _ranked(budget, words, [*seen.files, *named], cut)
-    left = set(seen.ignored).difference(named)
+    ranked = _ranked(budget, words, [*seen.select(None), *named], cut)
+    left = set(every).difference(named)
     ignored = len(_ranked(budget, words, sorted(left), cut)) if left else 0
     first = 0 if after is None else sum((-score, path) <= (-after[0], after[1]) for score, path in ranked)
     page = ranked[first : first + limit]

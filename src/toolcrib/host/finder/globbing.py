@@ -6,8 +6,9 @@ import stat
 from collections.abc import Sequence
 
 from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.choosing import Globs
 from toolcrib.host.finder.cursor import key_of, put, take
-from toolcrib.host.finder.patterns import Alternative, Globs, parse
+from toolcrib.host.finder.patterns import Alternative, parse
 from toolcrib.host.finder.place import start
 from toolcrib.host.finder.table import Under, covers, split_absolute, table
 from toolcrib.host.finder.view import View
@@ -34,7 +35,9 @@ def glob(view: View, budget: Budget, pattern: str, *, under: str, limit: int, cu
     chosen = _Chosen(view, budget)
     if alternatives:
         chosen.find(alternatives, at.path)
-    paths = sorted({*chosen.paths, *([literal] if literal is not None else ())})
+    paths = chosen.paths
+    if literal is not None and literal not in paths[(at := bisect.bisect_left(paths, literal)) : at + 1]:
+        paths.insert(at, literal)
     first = bisect.bisect_right(paths, after[0]) if after else 0
     items = tuple(paths[first : first + limit])
     more = len(paths) > first + limit
@@ -104,17 +107,16 @@ class _Chosen:
         finally:
             os.close(handle)
         self.notes = found.notes
-        for batch in globs.select(found.files):
-            self.paths += batch
-            if self._budget.spent():
-                return
-        for batch in globs.select(list(found.ignored)):
-            for each in batch:
-                naming = [one for one in globs.positive if covers(one.prefix, found.ignored[each])]
-                if naming and globs.selects(each, naming):
-                    self.paths.append(each)
-                else:
-                    self.left_out += 1
+        self.paths = found.select(globs)
+        named = [one for one in globs.positive if one.prefix]
+        for path in found.select(globs, ignored=True):
+            top = found.top(path)
+            naming = [one for one in named if covers(one.prefix, top)]
+            if naming and globs.selects(path, naming):
+                self.paths.append(path)
+            else:
+                self.left_out += 1
+        self.paths.sort()
 
 
 def _under(handle: int, base: str, alternatives: Sequence[Alternative]) -> Under:

@@ -1,13 +1,15 @@
 """Content search: files selected by the one walker, counted by ripgrep where there is one, shown by our own engine."""
 
+from collections.abc import Collection
 from functools import partial
 
 from toolcrib.host.finder.answer import Answer, Prepared
 from toolcrib.host.finder.budget import Budget, hop
+from toolcrib.host.finder.choosing import Globs
 from toolcrib.host.finder.cursor import key_of, take
 from toolcrib.host.finder.engine import NOTHING, Engine, Job
 from toolcrib.host.finder.matching import matcher
-from toolcrib.host.finder.patterns import Alternative, Globs, parse
+from toolcrib.host.finder.patterns import Alternative, parse
 from toolcrib.host.finder.place import Start, start
 from toolcrib.host.finder.table import Table, Under, covers, split_absolute, table
 from toolcrib.host.finder.view import View, rooted
@@ -26,7 +28,7 @@ async def grep(view: View, engine: Engine | None, query: Query) -> Found:
     )
     proposal = NOTHING
     if engine is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
-        places = dict.fromkeys(path.rpartition("/")[0] for path in prepared.files)
+        places, files = _places(prepared)
         job = Job(
             expression=prepared.parsed.exact(),
             parsed=prepared.parsed,
@@ -36,7 +38,7 @@ async def grep(view: View, engine: Engine | None, query: Query) -> Found:
             # A directory that holds something the caller may not see is not shown to a program either.
             directories=[place for place in places if place not in prepared.found.guarded],
             places=len(places),
-            files=frozenset(prepared.files),
+            files=files,
             most_file=view.settings.max_file,
         )
         proposal = await engine.propose(job, budget)
@@ -78,18 +80,24 @@ def prepare(view: View, budget: Budget, query: Query, *, sizes: bool) -> Prepare
     )
 
 
+def _places(prepared: Prepared) -> tuple[Collection[str], frozenset[str]]:
+    """Return the directories of the selected files, and the files as a set."""
+    kept = prepared.found.kept
+    if kept is not None and prepared.files is kept.whole.files:
+        return kept.whole.places, kept.whole.set
+    return dict.fromkeys(path.rpartition("/")[0] for path in prepared.files), frozenset(prepared.files)
+
+
 def _selected(view: View, budget: Budget, at: Start, under: Under, globs: Globs | None) -> tuple[list[str], int, Table]:
     if not at.directory:
-        return list(_through(globs, [at.path])), 0, Table()
+        alone = Table(files=[at.path])
+        return alone.select(globs), 0, alone
     seen = table(view, budget, under)
-    files = _through(globs, seen.files)
-    left = _through(globs, list(seen.ignored))
-    wanted = [path for path in left if "" in under.named or (at.path and covers(at.path, seen.ignored[path]))]
-    return sorted([*files, *wanted]), len(left) - len(wanted), seen
-
-
-def _through(globs: Globs | None, paths: list[str]) -> list[str]:
-    return paths if globs is None else [path for batch in globs.select(paths) for path in batch]
+    whole = seen.kept.whole.files if globs is None and seen.kept is not None and not at.base else None
+    files = seen.select(globs) if whole is None else whole
+    left = seen.select(globs, ignored=True)
+    wanted = [path for path in left if "" in under.named or (at.path and covers(at.path, seen.top(path)))]
+    return sorted([*files, *wanted]) if wanted else files, len(left) - len(wanted), seen
 
 
 def _filter(view: View, at: Start, pattern: str | None) -> Globs | None:

@@ -6,7 +6,7 @@ alternative that begins with `!` takes away.
 Names that begin with a dot are names like any other.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.host.finder.bracket import bracket
@@ -15,8 +15,6 @@ from toolcrib.terms.refusals import Refusal
 
 MOST_CHARS = 4096
 MOST_ALTERNATIVES = 1000
-_BATCH = 4000
-"""Paths matched by one call of the library, so that a search can be ended between two."""
 
 _NAME = r"[^/\x00]"
 # Bytes of names that are no UTF-8, which Python holds as half characters, stand in the last private plane meanwhile.
@@ -78,61 +76,6 @@ class Alternative:
         *leading, last = self.segments
         parts = [r"(?:[^\x00]*/)?" if each.deep else f"{each.source}/" for each in leading]
         return "".join(parts) + (r"[^\x00]+" if last.deep else last.source)
-
-
-class _Common:
-    """The commonest globs, such as `src/**/*.py`, matched without the library: a call for each match costs more."""
-
-    def __init__(self, alternative: Alternative) -> None:
-        *leading, last = alternative.segments
-        self.deep = last.deep or bool(leading and leading[-1].deep)
-        names = [each.literal for each in (leading[:-1] if leading and leading[-1].deep else leading)]
-        self.fits = None not in names and (last.deep or last.literal is not None or last.ends is not None)
-        self.lead = "".join(f"{name}/" for name in names)
-        self.name = last.literal
-        self.head, self.tail = last.ends or ("", "")
-
-    def select(self, paths: Sequence[str]) -> list[str]:
-        """Return those of `paths` that match, in order."""
-        lead, tail, start = self.lead, self.tail, len(self.lead)
-        found = [path for path in paths if path.startswith(lead) and path.endswith(tail) and len(path) > start]
-        if not self.deep:
-            found = [path for path in found if path.find("/", start) < 0]
-        if self.name is not None:
-            return [path for path in found if path.rpartition("/")[2] == self.name]
-        if not self.head:
-            return found
-        least = len(self.head) + len(tail)
-        names = ((path, path.rpartition("/")[2]) for path in found)
-        return [path for path, name in names if name.startswith(self.head) and len(name) >= least]
-
-
-class Globs:
-    """Some alternatives compiled. A path is selected when one of them matches and none that takes away does."""
-
-    def __init__(self, alternatives: Sequence[Alternative]) -> None:
-        self.positive = tuple(each for each in alternatives if not each.takes_away)
-        self._keep = _joined(self.positive)
-        common = _Common(self.positive[0]) if len(self.positive) == 1 else None
-        self._common = common if common is not None and common.fits else None
-        away = [each for each in alternatives if each.takes_away]
-        self._drop = _joined(away) if away else None
-
-    def select(self, paths: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the selected of `paths`, in order, one list a batch."""
-        for at in range(0, len(paths), _BATCH):
-            batch = paths[at : at + _BATCH]
-            kept = self._common.select(batch) if self._common else list(_matching(self._keep, batch))
-            if self._drop is not None and kept:
-                dropped = set(_matching(self._drop, kept))
-                kept = [path for path in kept if path not in dropped]
-            yield kept
-
-    def selects(self, path: str, alternatives: Iterable[Alternative]) -> bool:
-        """Tell whether one of these alternatives matches `path` and none that takes away does."""
-        if not any(list(_matching(_joined((each,)), [path])) for each in alternatives):
-            return False
-        return self._drop is None or not list(_matching(self._drop, [path]))
 
 
 def parse(pattern: str) -> tuple[Alternative, ...]:
@@ -305,7 +248,12 @@ def _check_number(number: int, pattern: str) -> None:
         )
 
 
-def _joined(alternatives: Sequence[Alternative]) -> Expression:
+def joined(alternatives: Sequence[Alternative]) -> Expression:
+    """Return the alternatives as one expression over paths with a NUL on either side.
+
+    Raises:
+        Refusal: `find.invalid` when they are too large.
+    """
     sources = dict.fromkeys(each.expression() for each in alternatives)
     try:
         return compiled(rf"\x00(?:{'|'.join(sources)})\x00")
@@ -313,7 +261,8 @@ def _joined(alternatives: Sequence[Alternative]) -> Expression:
         raise Refusal("find.invalid", f"the pattern is too large: {unfit}", hint="Use a simpler pattern.") from None
 
 
-def _matching(expression: Expression, paths: Sequence[str]) -> Iterator[str]:
+def matching(expression: Expression, paths: Sequence[str]) -> Iterator[str]:
+    """Yield those of `paths` that an expression of `joined` matches, in order."""
     # One buffer, NUL on either side of each path: a call of the library costs more than the matching.
     text = "\0" + "\0\0".join(paths) + "\0"
     try:

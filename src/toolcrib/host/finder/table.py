@@ -3,14 +3,19 @@
 from dataclasses import dataclass, field
 
 from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.choosing import Globs
 from toolcrib.host.finder.place import rules_above
+from toolcrib.host.finder.tree.shelves import Everything, Snapshot
 from toolcrib.host.finder.view import View
 from toolcrib.host.finder.walk import Notes, Plan, Walk
 
 
 @dataclass(slots=True)
 class Table:
-    """The regular files beneath a directory by path, those that ignore rules leave out apart, with why."""
+    """The regular files beneath a directory by path, those that ignore rules leave out apart, with why.
+
+    With `kept` they are those of the resident table beneath `base`, and `files` and `ignored` are empty.
+    """
 
     files: list[str] = field(default_factory=list[str])
     ignored: dict[str, str] = field(default_factory=dict[str, str])
@@ -18,6 +23,19 @@ class Table:
     guarded: set[str] = field(default_factory=set[str])
     """Directories that hold something the caller may not see, without a slash at the end."""
     notes: Notes = field(default_factory=Notes)
+    kept: Snapshot | None = None
+    base: str = ""
+
+    def select(self, globs: Globs | None, *, ignored: bool = False) -> list[str]:
+        """Return the files that `globs` selects, in order; with `ignored` those that ignore rules leave out."""
+        if self.kept is not None:
+            return self.kept.select(globs or Everything(), self.base, ignored=ignored)
+        paths = list(self.ignored) if ignored else self.files
+        return sorted(paths if globs is None else (path for batch in globs.select(paths) for path in batch))
+
+    def top(self, path: str) -> str:
+        """Return the topmost ignored entry that an ignored file is or lies in."""
+        return self.ignored[path] if self.kept is None else self.kept.top(path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +50,9 @@ class Under:
 
 
 def table(view: View, budget: Budget, under: Under) -> Table:
-    """Walk once and return the files."""
+    """Return the files: from the resident table where there is one, else by walking once."""
+    if (kept := _kept(view, under)) is not None:
+        return kept
     plan = Plan(
         shows=view.shows, budget=budget, most_depth=under.most_depth, most_size=under.most_size, named=under.named
     )
@@ -55,6 +75,26 @@ def table(view: View, budget: Budget, under: Under) -> Table:
             path = level.path
             found.files += [path + name for name in level.files]
     return found
+
+
+def _kept(view: View, under: Under) -> Table | None:
+    """Return the resident table, None where there is none, or it does not hold what was named."""
+    if view.tree is None or view.shows is not None:
+        return None
+    kept = view.tree.current()
+    if kept is None or any(near(bare, name) for bare in kept.bare for name in under.named):
+        return None
+    base = under.base
+    notes = Notes(large=set(kept.large))
+    for path in kept.unreadable:
+        if near(base, f"{path}/"):
+            notes.unread(path)
+    return Table(notes=notes, kept=kept, base=base)
+
+
+def near(one: str, other: str) -> bool:
+    """Tell whether one of two directories, each with a slash at the end or empty for the root, lies in the other."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def split_absolute(view: View, pattern: str) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from toolcrib.host.finder.budget import Budget
+from toolcrib.host.finder.tree.tree import Tree
 from toolcrib.host.finder.walk import Notes
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.scope import Scope
@@ -28,6 +29,8 @@ class View:
     scope: Scope
     settings: SearchSettings
     excludes: str | None
+    tree: Tree | None = None
+    """The resident table of the workspace; None to walk for every search."""
 
     @property
     def shows(self) -> Callable[[str], bool] | None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from toolcrib.host.finder.ignore import FILES, NOTHING, Rules
 from toolcrib.host.finder.tree.inotify import Inotify
 from toolcrib.host.finder.tree.mounts import deaf, kinds
-from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, changed, kind_of, mark_of, read_level
+from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, UnfitError, changed, kind_of, mark_of, read_level
 from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, beneath, entered
 from toolcrib.host.workspace.calls import RESOLVE_NO_SYMLINKS, Calls
 from toolcrib.terms.names import TEMP_NAME
@@ -28,10 +28,6 @@ MOST_DEPTH = 256
 _MOST_PATH = 4000
 _OLD = {errno.ENOSYS, errno.ENAMETOOLONG}
 """A kernel without openat2(2), or a name of many bytes."""
-
-
-class UnfitError(Exception):
-    """No table can be kept of this tree, and why."""
 
 
 class Forest:
@@ -160,7 +156,7 @@ class Forest:
 
     def _open(self, path: str) -> int:
         if not path:
-            return os.dup(self._root)
+            return os.open(".", DIRECTORY, dir_fd=self._root)  # a duplicate would share its place in the list of names
         if path.count("/") > MOST_DEPTH:
             raise UnfitError(f"directories more than {MOST_DEPTH} deep")
         if len(path) < _MOST_PATH:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolcrib.host.finder.ignore import MOST_BYTES, Rules
-from toolcrib.host.finder.tree.forest import Forest, UnfitError
+from toolcrib.host.finder.tree.forest import Forest
 from toolcrib.host.finder.tree.inotify import IGNORED, OVERFLOW, UNMOUNT, Event, Inotify
+from toolcrib.host.finder.tree.nodes import UnfitError
 from toolcrib.host.finder.tree.shelves import Shelves, Snapshot
 from toolcrib.host.finder.walk import beneath
 
@@ -128,10 +129,13 @@ class Keeper:
         )
 
     def changed_since(self, version: int) -> frozenset[str] | None:
-        """Return the files made, changed or removed since `version`; None where that is not known any more."""
+        """Return the files made, changed or removed since `version`; None where that is not known any more.
+
+        Those with several hard links are always among them: another name may change them without an event here.
+        """
         if version < self._since:
             return None
-        found: set[str] = set()
+        found = set(self.forest.linked)
         for number, path in reversed(self._log):
             if number <= version:
                 break

@@ -15,6 +15,10 @@ MARK = 4
 Mark = tuple[int, int, int, int]
 
 
+class UnfitError(Exception):
+    """No table can be kept of this tree, and why."""
+
+
 @dataclass(slots=True, eq=False)
 class Directory:
     """One directory. `path` is empty for the root, else it ends in a slash; `files` is sorted.
@@ -33,9 +37,12 @@ class Directory:
     marks: "array[int]" = field(default_factory=lambda: array("Q"))
     others: list[str] = field(default_factory=list[str])
     ignored: frozenset[str] = NOTHING
-    below: "dict[str, Directory]" = field(default_factory=lambda: {})
+    below: dict[str, "Directory"] = field(init=False)
     repository: bool = False
     readable: bool = True
+
+    def __post_init__(self) -> None:
+        self.below = {}
 
     @property
     def name(self) -> str:
@@ -84,6 +91,7 @@ def read_level(handle: int) -> Level:
 
     Raises:
         OSError: as scandir(3).
+        UnfitError: the names may be listed, and nothing else asked of them.
     """
     level = Level()
     found: list[tuple[str, Mark]] = []
@@ -95,8 +103,10 @@ def read_level(handle: int) -> Level:
             if entry.is_file(follow_symlinks=False):
                 try:
                     status = entry.stat(follow_symlinks=False)
-                except OSError:
+                except FileNotFoundError:
                     continue
+                except PermissionError:
+                    raise UnfitError(f"the directory of {name!r} may be listed, and nothing in it looked at") from None
                 found.append((name, mark_of(status)))
                 if status.st_nlink > 1:
                     level.linked.append(name)

@@ -3,8 +3,8 @@
 import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Protocol
 
 END = "\U0010ffff"
 """Sorts behind every name."""
@@ -38,10 +38,39 @@ class Shelf:
             found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
 
+    @cached_property
+    def places(self) -> dict[str, None]:
+        """Return the directories that hold the paths, without a slash at the end, in order of their first path."""
+        return dict.fromkeys(path.rpartition("/")[0] for path in self.paths)
+
     def holds(self, path: str) -> bool:
         """Tell whether the path is here."""
         at = bisect.bisect_left(self.paths, path)
         return at < len(self.paths) and self.paths[at] == path
+
+
+class Whole:
+    """All files that are not ignored, in the forms that a content search needs; the same object while none changes."""
+
+    def __init__(self, visible: Shelf, changes: Mapping[str, str | None]) -> None:
+        self._visible = visible
+        self._changes = changes
+
+    @cached_property
+    def files(self) -> list[str]:
+        """Return the files in order."""
+        return mended(self._visible.paths, self._changes, lambda new: new, ignored=False)
+
+    @cached_property
+    def set(self) -> frozenset[str]:
+        """Return the files as a set."""
+        return frozenset(self.files)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Return the directories that hold them, and some that did."""
+        new = {path.rpartition("/")[0]: None for path, said in self._changes.items() if said == ""}
+        return list({**self._visible.places, **new})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +89,64 @@ class Snapshot:
     linked: frozenset[str]
     unreadable: tuple[str, ...]
     bare: frozenset[str]
+    whole: Whole
 
     def top(self, path: str) -> str:
         """Return the topmost ignored entry that an ignored path is or lies in."""
         return self.changes.get(path) or self.tops[path]
 
-    def mended(self, found: list[str], fits: Callable[[list[str]], list[str]], *, ignored: bool = False) -> list[str]:
-        """Return what was selected from a shelf as it is now, in order; `fits` selects among the paths that are new."""
-        if not self.changes:
-            return found
-        new = fits([path for path, said in self.changes.items() if said is not None and bool(said) == ignored])
-        if len(self.changes) > _SINGLE:
-            return sorted([*(path for path in found if path not in self.changes), *new])
-        found = found.copy()
-        for path in self.changes:
-            at = bisect.bisect_left(found, path)
-            if at < len(found) and found[at] == path:
-                del found[at]
-        for path in new:
-            bisect.insort(found, path)
+    def select(self, choose: "Choice", base: str, *, ignored: bool = False) -> list[str]:
+        """Return the paths beneath `base` that `choose` takes, in order."""
+        shelf = self.ignored if ignored else self.visible
+        return mended(choose.among(shelf, base), self.changes, partial(choose.of, base=base), ignored=ignored)
+
+
+class Choice(Protocol):
+    """Chooses paths."""
+
+    def among(self, shelf: Shelf, base: str) -> list[str]:
+        """Return the chosen paths of a shelf that lie beneath `base`, in order."""
+        ...
+
+    def of(self, paths: list[str], *, base: str) -> list[str]:
+        """Return the chosen ones of some paths, in any order."""
+        ...
+
+
+class Everything:
+    """Chooses every path."""
+
+    def among(self, shelf: Shelf, base: str) -> list[str]:
+        """Return the paths of a shelf beneath `base`."""
+        low, high = beneath(shelf.paths, base)
+        return shelf.paths[low:high]
+
+    def of(self, paths: list[str], *, base: str) -> list[str]:
+        """Return the paths beneath `base`."""
+        return [path for path in paths if path.startswith(base)]
+
+
+def mended(
+    found: list[str],
+    changes: Mapping[str, str | None],
+    choose: Callable[[list[str]], list[str]],
+    *,
+    ignored: bool,
+) -> list[str]:
+    """Return what was selected from a shelf as it is now, in order; `choose` selects among the paths that are new."""
+    if not changes:
         return found
+    new = choose([path for path, said in changes.items() if said is not None and bool(said) == ignored])
+    if len(changes) > _SINGLE:
+        return sorted([*(path for path in found if path not in changes), *new])
+    found = found.copy()
+    for path in changes:
+        at = bisect.bisect_left(found, path)
+        if at < len(found) and found[at] == path:
+            del found[at]
+    for path in new:
+        bisect.insort(found, path)
+    return found
 
 
 class Shelves:
@@ -90,6 +157,7 @@ class Shelves:
         self._ignored = Shelf([])
         self._tops: dict[str, str] = {}
         self._changes: dict[str, str | None] = {}
+        self._whole = Whole(self._visible, {})
 
     def take(self, said: Mapping[str, str | None]) -> None:
         """Take over what is said of files."""
@@ -99,9 +167,11 @@ class Shelves:
                 changes.pop(path, None)
             else:
                 changes[path] = top
-        self._changes = changes
-        if len(changes) > MOST_CHANGES:
-            self._arrange()
+        if changes != self._changes:
+            self._changes = changes
+            if len(changes) > MOST_CHANGES:
+                self._arrange()
+            self._whole = Whole(self._visible, self._changes)
 
     def snapshot(self, version: int, **rest: Any) -> Snapshot:
         """Return the state now."""
@@ -111,6 +181,7 @@ class Shelves:
             ignored=self._ignored,
             tops=self._tops,
             changes=self._changes,
+            whole=self._whole,
             **rest,
         )
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.host.finder.tree.forest import UnfitError
 from toolcrib.host.finder.tree.keeper import Keeper
+from toolcrib.host.finder.tree.nodes import UnfitError
 from toolcrib.host.finder.tree.shelves import Snapshot
 
 Stage = Literal["idle", "growing", "ready", "off", "closed"]
@@ -54,7 +54,8 @@ class Tree:
     """The table of one root, whose handle it copies. Its methods block briefly: call them from a thread."""
 
     def __init__(self, root: int, *, excludes: str | None, most_file: int) -> None:
-        self._root = os.dup(root)
+        self._given = root
+        self._root = self._wake = self._waker = -1
         self._excludes = excludes
         self._most_file = most_file
         self._lock = threading.Lock()
@@ -65,13 +66,14 @@ class Tree:
         self._keeper: Keeper | None = None
         self._fallen: list[Keeper] = []
         self._version = 0
-        self._wake, self._waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def start(self) -> None:
         """Begin to grow the table in the background; once is enough."""
         with self._lock:
-            if self._thread is None and self._stage == "idle":
+            if self._stage == "idle":
                 self._stage = "growing"
+                self._root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._given)
+                self._wake, self._waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
                 self._thread = threading.Thread(target=self._live, name="toolcrib-tree", daemon=True)
                 self._thread.start()
 
@@ -97,6 +99,12 @@ class Tree:
         with self._lock:
             return None if self._keeper is None else self._keeper.changed_since(version)
 
+    @property
+    def version(self) -> int:
+        """Grows with every change that became known."""
+        keeper = self._keeper
+        return self._version if keeper is None else keeper.version
+
     def standing(self) -> Standing:
         """Tell how the table stands."""
         with self._lock:
@@ -104,16 +112,19 @@ class Tree:
             return Standing(self._stage, self._reason, *size)
 
     def close(self) -> None:
-        """End the background's work and give everything back."""
+        """End the background's work and give everything back. More than once is fine."""
         self._stop.set()
         with self._lock:
             self._end("closed")
-        if self._thread is not None:
-            self._thread.join(_FAREWELL)
-        if self._thread is None or not self._thread.is_alive():
+            thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        thread.join(_FAREWELL)
+        if not thread.is_alive():
             self._bury()
             for handle in (self._root, self._wake, self._waker):
                 os.close(handle)
+            self._root = self._wake = self._waker = -1
 
     # In the background -----------------------------------------------------------------------------------------------
 
@@ -175,7 +186,9 @@ class Tree:
             self._version = self._keeper.version + 1
             self._fallen.append(self._keeper)
             self._keeper = None
-        os.write(self._waker, b"\0")
+        if self._waker >= 0:
+            with suppress(BlockingIOError):
+                os.write(self._waker, b"\0")
 
     def _bury(self) -> None:
         """Close the tables that nobody watches any more."""
