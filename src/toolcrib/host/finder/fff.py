@@ -27,11 +27,13 @@ _MOST_FOUND = 2_000
 _SHARE = 16
 _LEAST_FOUND = 64
 """Files for our own scanner, above which ripgrep is sooner done: this part of all, within bounds."""
-_MILLISECONDS = 60
-_GRACE = 0.04
+LEAST_MILLISECONDS = 10
+_MOST_MILLISECONDS = 60
+_FILES_A_MILLISECOND = 500
+"""How long the library may search: a fraction of what ripgrep takes for as many files."""
 _SCAN_SECONDS = 60.0
 _MOST_FAILURES = 3
-_PAUSE = 1.0
+PAUSE = 1.0
 """Seconds before an index is made again; doubled with each failure, and many times what the last one took."""
 _PAUSE_SHARE = 20
 _MOST_TEXT = 100_000
@@ -116,8 +118,8 @@ class Fff:
         changed = None if index is None else self._truth.changed_since(index.version)
         if index is None or changed is None or len(changed) > MOST_CHANGED:
             self._make(self._truth.version)
-            if index is None or changed is None:
-                return NOTHING
+        if index is None or changed is None:
+            return NOTHING
         question = _question(job)
         if question is None:
             return NOTHING
@@ -130,6 +132,12 @@ class Fff:
         if len(doubtful) > _most(job):
             return NOTHING
         return Proposal(counts={}, doubtful=doubtful, binary=binary - changed, rest=True)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until no index is being made, at most so long."""
+        making = self._making
+        if making is not None:
+            await hop(Budget(seconds=seconds, entries=1), partial(making.join, seconds))
 
     async def close(self) -> None:
         """End the program and wait for whoever uses it, a second at most."""
@@ -159,7 +167,7 @@ class Fff:
 
     def _failed(self, *, lived: float = 0.0) -> None:
         self._failures = 1 if lived > _LONG else self._failures + 1
-        self._not_before = time.monotonic() + _PAUSE * 2**self._failures
+        self._not_before = time.monotonic() + PAUSE * 2**self._failures
 
     def _make(self, version: int) -> None:
         """Have an index made, unless that is under way, or failed too often, or was done a moment ago."""
@@ -183,7 +191,7 @@ class Fff:
                 self._failed()
             elif not self._closed:
                 took = time.monotonic() - began
-                self._not_before = time.monotonic() + _PAUSE + _PAUSE_SHARE * took
+                self._not_before = time.monotonic() + PAUSE + _PAUSE_SHARE * took
                 self._index = index
                 return
         if index is not None:
@@ -212,12 +220,13 @@ class Fff:
             unseen = self._unseen(index, job)
             if unseen is None or (question.folds and index.folding is None):
                 return None
+            milliseconds = max(LEAST_MILLISECONDS, min(_MOST_MILLISECONDS, len(job.files) // _FILES_A_MILLISECOND))
             answer = index.frames.ask(
                 text=question.text,
                 regex=question.regex,
                 most=_most(job),
-                milliseconds=_MILLISECONDS,
-                seconds=_MILLISECONDS / 1000 + _GRACE,
+                milliseconds=milliseconds,
+                seconds=2 * milliseconds / 1000,
             )
             if answer.error is not None:
                 return None
