@@ -18,14 +18,15 @@ from toolcrib.host.finder.fff import Fff
 from toolcrib.host.finder.fff_library import find_fff
 from toolcrib.host.finder.matching import matcher
 from toolcrib.host.finder.reading import Shelf
+from toolcrib.host.finder.remembered import Remembered
 from toolcrib.host.finder.rg import Ripgrep
 from toolcrib.host.finder.scanning import Scanned, Scanner, Wanted
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.ports.find import Query
 from toolcrib.ports.run import Hold
 
-Kind = Literal["ripgrep", "ripgrep knowing", "fff"]
-KINDS: tuple[Kind, ...] = ("ripgrep", "ripgrep knowing", "fff")
+Kind = Literal["ripgrep", "ripgrep knowing", "fff", "remembered"]
+KINDS: tuple[Kind, ...] = ("ripgrep", "ripgrep knowing", "fff", "remembered")
 MOST_FILE = 64 << 20
 PEERS = Path(__file__).resolve().parent.parent / ".toolcrib-dev" / "bench" / "fff"
 SECONDS = 30
@@ -132,9 +133,11 @@ async def engine(root: Path, kind: Kind, truth: Truth, *, hold: Hold | None = No
     assert RIPGREP is not None
     handle = os.open(root, os.O_RDONLY)
     launcher = Launcher()
-    made: Ripgrep | Fff
+    made: Ripgrep | Fff | Remembered
     if kind == "fff":
         made = Fff(hold or launcher, await to_thread.run_sync(library), handle, truth)
+    elif kind == "remembered":
+        made = Remembered([Ripgrep(launcher, RIPGREP, handle)], truth)
     else:
         made = Ripgrep(launcher, RIPGREP, handle, truth if kind == "ripgrep knowing" else None)
     with pytest.MonkeyPatch.context() as patch:
