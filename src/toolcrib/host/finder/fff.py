@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from toolcrib.host.finder.budget import Budget, hop
-from toolcrib.host.finder.engine import NOTHING, Job, Proposal, Truth
+from toolcrib.host.finder.engine import NOTHING, Job, Pace, Proposal, Truth
 from toolcrib.host.finder.frames import Answer, BrokenError, Frames, LateError
 from toolcrib.host.finder.octets import octets
 from toolcrib.host.finder.reading import binaries
@@ -27,10 +27,10 @@ _MOST_FOUND = 2_000
 _SHARE = 16
 _LEAST_FOUND = 64
 """Files for our own scanner, above which ripgrep is sooner done: this part of all, within bounds."""
-LEAST_MILLISECONDS = 10
-_MOST_MILLISECONDS = 60
-_FILES_A_MILLISECOND = 500
-"""How long the library may search: a fraction of what ripgrep takes for as many files."""
+LEAST_MILLISECONDS = 5
+_MOST_MILLISECONDS = 500
+_PACE_SHARE = 0.28
+"""The library may search for this part of what the reference would take."""
 _SCAN_SECONDS = 60.0
 _MOST_FAILURES = 3
 PAUSE = 1.0
@@ -84,16 +84,17 @@ class _Question:
 class Fff:
     """Searches by the library at the path `library`. Implements `engine.Engine`.
 
-    `root` is a handle of the root directory, of which a copy is kept until `close`.
+    `root` is a handle of the root directory, of which a copy is kept until `close`; `pace` that of the reference.
     """
 
     name = "fff"
 
-    def __init__(self, hold: Hold, library: str, root: int, truth: Truth) -> None:
+    def __init__(self, hold: Hold, library: str, root: int, truth: Truth, pace: Pace | None = None) -> None:
         self._hold = hold
         self._library = library
         self._root = os.dup(root)
         self._truth = truth
+        self._pace = pace or Pace()
         self._index: _Index | None = None
         self._frames: Frames | None = None
         self._making: threading.Thread | None = None
@@ -220,7 +221,8 @@ class Fff:
             unseen = self._unseen(index, job)
             if unseen is None or (question.folds and index.folding is None):
                 return None
-            milliseconds = max(LEAST_MILLISECONDS, min(_MOST_MILLISECONDS, len(job.files) // _FILES_A_MILLISECOND))
+            expected = int(self._pace.expected(len(job.files)) * 1000 * _PACE_SHARE)
+            milliseconds = max(LEAST_MILLISECONDS, min(_MOST_MILLISECONDS, expected))
             answer = index.frames.ask(
                 text=question.text,
                 regex=question.regex,

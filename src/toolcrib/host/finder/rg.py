@@ -10,13 +10,14 @@ import os
 import re
 import stat
 import sysconfig
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 
 from toolcrib.host.finder.budget import Budget, hop
-from toolcrib.host.finder.engine import NOTHING, Job, Proposal, Truth
+from toolcrib.host.finder.engine import NOTHING, Job, Pace, Proposal, Truth
 from toolcrib.host.finder.ignore import FILES
 from toolcrib.host.finder.walk import read_small
 from toolcrib.ports.run import Program, Ran, Run
@@ -62,16 +63,17 @@ class _Odd:
 class Ripgrep:
     """Runs `program` in the directory of the handle `root`. Implements `engine.Engine`.
 
-    With a `truth` it remembers which files hold a NUL, and then one run tells the counts too.
+    With a `truth` it remembers which files hold a NUL, and then one run tells the counts too. `pace` is told its times.
     """
 
     name = "ripgrep"
 
-    def __init__(self, run: Run, program: str, root: int, truth: Truth | None = None) -> None:
+    def __init__(self, run: Run, program: str, root: int, truth: Truth | None = None, pace: Pace | None = None) -> None:
         self._run = run
         self._program = program
         self._root = root
         self._truth = truth
+        self._pace = pace or Pace()
         self._odd: _Odd | None = None
 
     async def close(self) -> None:
@@ -80,6 +82,13 @@ class Ripgrep:
 
     async def propose(self, job: Job, budget: Budget) -> Proposal:
         """Return what ripgrep can say of the files; nothing where it refuses the expression or runs out of time."""
+        began = time.monotonic()
+        proposal = await self._proposed(job, budget)
+        if proposal.rest:
+            self._pace.note(time.monotonic() - began, len(job.files))
+        return proposal
+
+    async def _proposed(self, job: Job, budget: Budget) -> Proposal:
         odd = None if job.multiline else self._known_odd(job)
         if odd is not None:
             return await self._by_count(job, odd, budget)
