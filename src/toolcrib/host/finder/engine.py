@@ -10,6 +10,11 @@ from typing import Protocol
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.syntax import Parsed
 
+_USUAL = 6e-6
+"""Seconds that ripgrep needs for a file in memory, on two cores."""
+_TELLING = 1_000
+"""Files below which a search is mostly the starting of a program."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
@@ -81,6 +86,22 @@ class Truth(Protocol):
         With a directory that was moved, made or removed come all files beneath it, at its old place and its new.
         """
         ...
+
+
+class Pace:
+    """How fast the reference engine is here and now, so that a faster one knows when to give up."""
+
+    def __init__(self) -> None:
+        self._seconds_a_file = _USUAL
+
+    def note(self, seconds: float, files: int) -> None:
+        """Take in how long a search through so many files took."""
+        if files >= _TELLING:
+            self._seconds_a_file += (seconds / files - self._seconds_a_file) / 4
+
+    def expected(self, files: int) -> float:
+        """Return how many seconds a search through so many files may take."""
+        return self._seconds_a_file * files
 
 
 def doubting(proposal: Proposal, job: Job, paths: frozenset[str]) -> Proposal:

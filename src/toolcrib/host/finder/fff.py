@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from toolcrib.host.finder.budget import Budget, hop
-from toolcrib.host.finder.engine import NOTHING, Job, Proposal, Truth
+from toolcrib.host.finder.engine import NOTHING, Job, Pace, Proposal, Truth
 from toolcrib.host.finder.frames import Answer, BrokenError, Frames, LateError
 from toolcrib.host.finder.octets import octets
 from toolcrib.host.finder.reading import binaries
@@ -27,11 +27,13 @@ _MOST_FOUND = 2_000
 _SHARE = 16
 _LEAST_FOUND = 64
 """Files for our own scanner, above which ripgrep is sooner done: this part of all, within bounds."""
-_MILLISECONDS = 60
-_GRACE = 0.04
+LEAST_MILLISECONDS = 5
+_MOST_MILLISECONDS = 500
+_PACE_SHARE = 0.28
+"""The library may search for this part of what the reference would take."""
 _SCAN_SECONDS = 60.0
 _MOST_FAILURES = 3
-_PAUSE = 1.0
+PAUSE = 1.0
 """Seconds before an index is made again; doubled with each failure, and many times what the last one took."""
 _PAUSE_SHARE = 20
 _MOST_TEXT = 100_000
@@ -82,16 +84,17 @@ class _Question:
 class Fff:
     """Searches by the library at the path `library`. Implements `engine.Engine`.
 
-    `root` is a handle of the root directory, of which a copy is kept until `close`.
+    `root` is a handle of the root directory, of which a copy is kept until `close`; `pace` that of the reference.
     """
 
     name = "fff"
 
-    def __init__(self, hold: Hold, library: str, root: int, truth: Truth) -> None:
+    def __init__(self, hold: Hold, library: str, root: int, truth: Truth, pace: Pace | None = None) -> None:
         self._hold = hold
         self._library = library
         self._root = os.dup(root)
         self._truth = truth
+        self._pace = pace or Pace()
         self._index: _Index | None = None
         self._frames: Frames | None = None
         self._making: threading.Thread | None = None
@@ -116,8 +119,8 @@ class Fff:
         changed = None if index is None else self._truth.changed_since(index.version)
         if index is None or changed is None or len(changed) > MOST_CHANGED:
             self._make(self._truth.version)
-            if index is None or changed is None:
-                return NOTHING
+        if index is None or changed is None:
+            return NOTHING
         question = _question(job)
         if question is None:
             return NOTHING
@@ -130,6 +133,12 @@ class Fff:
         if len(doubtful) > _most(job):
             return NOTHING
         return Proposal(counts={}, doubtful=doubtful, binary=binary - changed, rest=True)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until no index is being made, at most so long."""
+        making = self._making
+        if making is not None:
+            await hop(Budget(seconds=seconds, entries=1), partial(making.join, seconds))
 
     async def close(self) -> None:
         """End the program and wait for whoever uses it, a second at most."""
@@ -159,7 +168,7 @@ class Fff:
 
     def _failed(self, *, lived: float = 0.0) -> None:
         self._failures = 1 if lived > _LONG else self._failures + 1
-        self._not_before = time.monotonic() + _PAUSE * 2**self._failures
+        self._not_before = time.monotonic() + PAUSE * 2**self._failures
 
     def _make(self, version: int) -> None:
         """Have an index made, unless that is under way, or failed too often, or was done a moment ago."""
@@ -183,7 +192,7 @@ class Fff:
                 self._failed()
             elif not self._closed:
                 took = time.monotonic() - began
-                self._not_before = time.monotonic() + _PAUSE + _PAUSE_SHARE * took
+                self._not_before = time.monotonic() + PAUSE + _PAUSE_SHARE * took
                 self._index = index
                 return
         if index is not None:
@@ -212,12 +221,14 @@ class Fff:
             unseen = self._unseen(index, job)
             if unseen is None or (question.folds and index.folding is None):
                 return None
+            expected = int(self._pace.expected(len(job.files)) * 1000 * _PACE_SHARE)
+            milliseconds = max(LEAST_MILLISECONDS, min(_MOST_MILLISECONDS, expected))
             answer = index.frames.ask(
                 text=question.text,
                 regex=question.regex,
                 most=_most(job),
-                milliseconds=_MILLISECONDS,
-                seconds=_MILLISECONDS / 1000 + _GRACE,
+                milliseconds=milliseconds,
+                seconds=2 * milliseconds / 1000,
             )
             if answer.error is not None:
                 return None

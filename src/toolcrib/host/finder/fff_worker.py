@@ -19,6 +19,9 @@ from typing import Any, TypedDict
 
 _MOST_FRAME = 1 << 20
 _PAUSE = 0.005
+_SETTLED = 0.1
+_ABSENT = "\U0010fffd"
+"""A character of private use that no text holds."""
 _ALL = 1 << 31
 _REGEX = 1
 _LARGEST = 10_000_000
@@ -135,12 +138,24 @@ class Index:
         return handle
 
     def scanned(self, seconds: float) -> Answered:
-        """Wait until the index is made, and return the files that it searches."""
+        """Wait until the index is made and settled, and return the files that it searches.
+
+        It says that it is ready a moment before it has told the last binary files apart: so every file is read once
+        more, by a search that no index narrows, and the list has to come out alike twice.
+        """
         until = time.monotonic() + seconds
         while not self._is_ready():
-            if time.monotonic() > until:
-                raise ValueError("not ready in time")
-            time.sleep(_PAUSE)
+            _pause(until, _PAUSE)
+        self.found(_whole(_ABSENT, int(seconds * 1000)))
+        before: Answered | None = None
+        while True:
+            listed = self._listed()
+            if listed == before:
+                return listed
+            before = listed
+            _pause(until, _SETTLED)
+
+    def _listed(self) -> Answered:
         library = self._library
         listed = self._taken("fff_glob", self._index, b"*", None, 0, 0, _ALL)
         try:
@@ -183,6 +198,16 @@ class Index:
             return {"files": files, "total": said.total, "whole": said.following == 0}
         finally:
             library.fff_free_grep_result(found)
+
+
+def _pause(until: float, seconds: float) -> None:
+    if time.monotonic() > until:
+        raise ValueError("not ready in time")
+    time.sleep(seconds)
+
+
+def _whole(text: str, milliseconds: int) -> Asked:
+    return {"id": 0, "do": "find", "text": text, "regex": False, "most": 1, "milliseconds": milliseconds}
 
 
 def main() -> None:

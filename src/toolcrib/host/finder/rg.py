@@ -8,13 +8,18 @@ NUL.
 
 import os
 import re
+import stat
 import sysconfig
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import metadata
 
-from toolcrib.host.finder.budget import Budget
-from toolcrib.host.finder.engine import NOTHING, Job, Proposal, Truth
+from toolcrib.host.finder.budget import Budget, hop
+from toolcrib.host.finder.engine import NOTHING, Job, Pace, Proposal, Truth
+from toolcrib.host.finder.ignore import FILES
+from toolcrib.host.finder.walk import read_small
 from toolcrib.ports.run import Program, Ran, Run
 
 _MOST_ARGUMENTS = 1 << 20
@@ -28,6 +33,8 @@ _TROUBLE = re.compile(r"rg: \./(.*): [^:]* \(os error \d+\)")
 """What it says of a path that it could not search."""
 _PLAIN_SUFFIX = re.compile(r"\.[A-Za-z0-9_]+\Z")
 _MOST_SUFFIXES = 8
+_OWN = ".toolcribignore"
+_INFO = (".git", "info", "exclude")
 
 
 def find_ripgrep() -> str | None:
@@ -56,16 +63,17 @@ class _Odd:
 class Ripgrep:
     """Runs `program` in the directory of the handle `root`. Implements `engine.Engine`.
 
-    With a `truth` it remembers which files hold a NUL, and then one run tells the counts too.
+    With a `truth` it remembers which files hold a NUL, and then one run tells the counts too. `pace` is told its times.
     """
 
     name = "ripgrep"
 
-    def __init__(self, run: Run, program: str, root: int, truth: Truth | None = None) -> None:
+    def __init__(self, run: Run, program: str, root: int, truth: Truth | None = None, pace: Pace | None = None) -> None:
         self._run = run
         self._program = program
         self._root = root
         self._truth = truth
+        self._pace = pace or Pace()
         self._odd: _Odd | None = None
 
     async def close(self) -> None:
@@ -74,6 +82,13 @@ class Ripgrep:
 
     async def propose(self, job: Job, budget: Budget) -> Proposal:
         """Return what ripgrep can say of the files; nothing where it refuses the expression or runs out of time."""
+        began = time.monotonic()
+        proposal = await self._proposed(job, budget)
+        if proposal.rest:
+            self._pace.note(time.monotonic() - began, len(job.files))
+        return proposal
+
+    async def _proposed(self, job: Job, budget: Budget) -> Proposal:
         odd = None if job.multiline else self._known_odd(job)
         if odd is not None:
             return await self._by_count(job, odd, budget)
@@ -88,6 +103,41 @@ class Ripgrep:
         few = len(suspects) <= max(MANY, len(job.files) // SHARE)
         counts = {} if few or job.multiline else await self._counts(job, suspects, version, budget)
         return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True)
+
+    async def direct(self, search: "Direct", budget: Budget) -> "Walked | None":
+        """Have ripgrep walk the tree itself: for a search before there is a table. The candidates are to be verified.
+
+        It reads `.gitignore` and `.ignore` of every directory, the excludes file and the root's `.git/info/exclude`, in
+        our order of precedence; what only our rules leave out (`.toolcribignore`, the excludes of repositories below
+        the root, the ignore files above `under`) it searches all the same. It leaves out a file that our rules search
+        where
+
+        * a `.rgignore` says so, or a `.toolcribignore` takes the file in again with `!`;
+        * an ignore file is a link, which ripgrep follows;
+        * a pattern means something else to it than to git (`foo**/*`, say), or stands behind 4 MiB of others.
+
+        None where one of the first two is so in the root itself, an ignore file cannot be read, or the run fails: then
+        somebody else has to walk. Files larger than `most_file` are not looked into.
+        """
+        ignores = await hop(budget, partial(_ignore_files, self._root, search.excludes))
+        if ignores is None:
+            return None
+        place = [b"./" + os.fsencode(search.under)]
+        options = [*_walking(search), *(f"--ignore-file={path}" for path in ignores)]
+        ran = await self._ran(
+            [*options, "--files-with-matches", "--text", f"--regexp=(?:{search.expression})|\\x00", "--", *place],
+            budget,
+        )
+        troubled = None if ran is None else _troubled(os.fsdecode(ran.stderr))
+        if ran is None or troubled is None:
+            return None
+        candidates = frozenset(_NAME.findall(os.fsdecode(ran.stdout)))
+        counts: dict[str, int] = {}
+        if len(candidates) > MANY and not search.multiline:
+            ran = await self._ran([*options, "--count", f"--regexp={search.expression}", "--", *place], budget)
+            found = [] if ran is None else _COUNT.findall(os.fsdecode(ran.stdout))
+            counts = {path: int(number) for path, number in found if path in candidates}
+        return Walked(candidates, counts, frozenset(troubled))
 
     async def _counts(self, job: Job, suspects: set[str], version: int, budget: Budget) -> dict[str, int]:
         """Count the lines of the files without a NUL, which are all that ripgrep reports by itself."""
@@ -156,6 +206,29 @@ class Ripgrep:
         return None if ran.timed_out or ran.capped or ran.exit < 0 else ran
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direct:
+    """What to look for beneath the directory `under` (empty for the root), and the person's own excludes file."""
+
+    expression: str
+    multiline: bool
+    under: str
+    excludes: str | None
+    most_file: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """The files that hold the text or a NUL, matching lines of those without one where they are many.
+
+    `unsearched` are files and directories that could not be read.
+    """
+
+    candidates: frozenset[str]
+    counts: dict[str, int]
+    unsearched: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Swept:
     """What was said of the files, and which of them were not searched."""
@@ -171,12 +244,37 @@ def _troubled(errors: str) -> set[str] | None:
     return None if None in lines else paths
 
 
-def _options(job: Job) -> Iterator[str]:
-    yield from ("--no-config", "--color=never", "--messages", "--no-ignore", "--hidden", "--no-follow")
-    yield from ("--no-pre", "--no-search-zip", "--no-mmap", "--encoding=auto", "--engine=default", "--max-depth=1")
-    yield from ("--with-filename", "--null", f"--max-filesize={job.most_file}")
-    if job.multiline:
+def _common(most_file: int, *, multiline: bool) -> Iterator[str]:
+    yield from ("--no-config", "--color=never", "--messages", "--hidden", "--no-follow", "--no-pre", "--no-search-zip")
+    yield from ("--no-mmap", "--encoding=auto", "--engine=default", "--with-filename", "--null")
+    yield f"--max-filesize={most_file}"
+    if multiline:
         yield "--multiline"
+
+
+def _walking(search: Direct) -> Iterator[str]:
+    yield from _common(search.most_file, multiline=search.multiline)
+    yield from ("--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-exclude", "--glob=!.git/")
+
+
+def _ignore_files(root: int, excludes: str | None) -> list[str] | None:
+    """Return the ignore files to name, lowest precedence first; None where ripgrep would leave out too much."""
+    for name in (".rgignore", *FILES):
+        try:
+            mode = os.stat(name, dir_fd=root, follow_symlinks=False).st_mode
+        except OSError:
+            continue
+        if name == ".rgignore" or not stat.S_ISREG(mode):
+            return None
+        if name == _OWN and b"!" in read_small(root, (name,)):
+            return None
+    found = [excludes] if excludes is not None and os.path.isfile(excludes) else []
+    return [*found, *([os.path.join(*_INFO)] if read_small(root, _INFO) else [])]
+
+
+def _options(job: Job) -> Iterator[str]:
+    yield from _common(job.most_file, multiline=job.multiline)
+    yield from ("--no-ignore", "--max-depth=1")
     yield from (f"--glob=*{suffix}" for suffix in _suffixes(job.files))
 
 
