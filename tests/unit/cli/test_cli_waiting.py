@@ -36,12 +36,12 @@ class Screen(Stream):
             await self.written.wait()
 
     @property
-    def line(self) -> str:
+    def seen(self) -> str:
         """What stands on the line now."""
-        seen = ""
+        shown = ""
         for each in self.text.split("\r"):
-            seen = each + seen[len(each) :]
-        return seen.rstrip()
+            shown = each + shown[len(each) :]
+        return shown.rstrip()
 
 
 @pytest.fixture(autouse=True)
@@ -54,8 +54,8 @@ async def test_a_long_call_is_told_and_its_line_is_wiped() -> None:
     screen = Screen()
     with Waiting("grep", screen).told():
         await screen.next()
-        assert screen.line == "grep runs, 0 s; Ctrl-C cancels it"
-    assert screen.line == ""
+        assert screen.seen == "grep runs, 0 s; Ctrl-C cancels it"
+    assert screen.seen == ""
     before = screen.text
     await anyio.wait_all_tasks_blocked()
     assert screen.text == before
@@ -67,7 +67,7 @@ async def test_a_question_is_asked_without_the_line_in_its_way() -> None:
     lines: list[str] = []
 
     async def asker(approval: Approval) -> Answered | None:
-        lines.append(screen.line)
+        lines.append(screen.seen)
         before = screen.text
         await anyio.wait_all_tasks_blocked()
         assert screen.text == before
@@ -77,7 +77,7 @@ async def test_a_question_is_asked_without_the_line_in_its_way() -> None:
         await screen.next()
         await told.around(asker)(cast("Any", None))
         await screen.next()
-        lines.append(screen.line)
+        lines.append(screen.seen)
     assert lines == ["", "grep runs, 0 s; Ctrl-C cancels it"]
 
 
