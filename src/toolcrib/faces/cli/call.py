@@ -11,9 +11,11 @@ from toolcrib.faces.cli.keys import prompts
 from toolcrib.faces.cli.look import diff, paint, shown
 from toolcrib.faces.cli.out import stderr, stdout, terminal
 from toolcrib.faces.cli.session import REFUSED, drive, opened, principal
+from toolcrib.faces.cli.waiting import Waiting
 from toolcrib.terms.call import Decision
 from toolcrib.terms.outcome import Ok, Outcome, Refused
 from toolcrib.terms.settings import Mode
+from toolcrib.terms.visible import one_line
 from toolcrib.wiring.crib import Crib
 
 
@@ -54,7 +56,10 @@ def command(
 
 async def _call(crib: Crib, tool: str, words: Sequence[str], given: Decision | None, as_json: bool) -> Outcome:
     call = crib.make(tool, for_tool(crib, tool, words), given=given, principal=principal())
-    return await crib.submit(call, asker=asker(prompts(as_json=as_json)) if terminal() else None)
+    waiting = Waiting(one_line(tool, most=40), None if as_json else stderr())
+    with waiting.told():
+        asks = waiting.around(asker(prompts(as_json=as_json))) if terminal() else None
+        return await crib.submit(call, asker=asks)
 
 
 def tell(outcome: Outcome, *, as_json: bool, change: bool = True) -> None:

@@ -16,7 +16,6 @@ from toolcrib.wiring.check import checked, checked_file
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.project import project
 
-
 _HERE = "toolcrib.faces.cli.policy"
 
 BELOW: tuple[Listed, ...] = (
