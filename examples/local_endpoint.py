@@ -248,6 +248,9 @@ class Handler(BaseHTTPRequestHandler):
 
 def main() -> int:
     """Serve on a free port of this machine while the program named runs, and return its exit code."""
+    if not sys.argv[1:]:
+        print((__doc__ or "").strip(), file=sys.stderr)
+        return 2
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         here = f"http://127.0.0.1:{server.server_port}"

@@ -94,3 +94,11 @@ def test_an_example_whose_request_is_refused_fails(workspace: Workspace) -> None
     done = run(workspace, str(program))
     assert done.returncode == 1
     assert "400" in done.stderr
+
+
+def test_the_endpoint_without_a_program_says_how_it_is_used() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ENDPOINT)], capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert 'usage: python examples/local_endpoint.py examples/openai_chat.py "' in done.stderr

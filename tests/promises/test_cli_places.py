@@ -64,6 +64,10 @@ def test_doctor_says_what_was_found_and_what_to_do(workspace: Workspace, state: 
     assert set(failed) == {"state", "project config"}
     assert failed["state"]["next"].startswith("chmod 0700 ")
     assert "config.toml:1:" in failed["project config"]["found"]
+    mine.write_text("[oops", encoding="utf-8")
+    bad = toolcrib("doctor", "--json", at=workspace.ws, code=1).json
+    stands = {each["name"]: each["state"] for each in bad["checks"]}
+    assert (stands["your config"], stands["project config"]) == ("fail", "note")
     missing = toolcrib("-C", "nowhere", "doctor", at=workspace.ws, code=1)
     assert "does not exist" in missing.out
 

@@ -238,6 +238,31 @@ async def test_a_wrong_name_of_a_mode_a_provider_or_a_tool_is_told_with_the_righ
 
 
 @pytest.mark.promise("P-python-crib")
+@pytest.mark.parametrize("what", ["reads", "writes", "replaces"])
+def test_a_picker_of_a_field_that_there_is_none_of_is_refused_where_the_tool_is_declared(what: Any) -> None:
+    async def odd(args: Word) -> Answer[Said]:
+        """Take a word."""
+        return Answer(Said(said=args.word))
+
+    declared: Any = {what: paths("wrod")}
+    with pytest.raises(TypeError, match=rf"odd: {what} picks 'wrod', and the arguments are: word"):
+        tool(kind="write", **declared)(odd)
+
+
+@pytest.mark.promise("P-python-crib")
+@pytest.mark.parametrize("given", ["text", None, Said(said="x")], ids=["text", "nothing", "a payload"])
+async def test_a_tool_that_returns_no_answer_is_named_with_what_it_returned(given: Any) -> None:
+    @tool(kind="read", effect="read")
+    async def odd(args: Word) -> Answer[Said]:
+        """Return what is no answer."""
+        return given
+
+    async with bench(tools=[odd]) as crib:
+        outcome = await refused(crib, "odd", "call.fault")
+    assert outcome.message.startswith(f"odd returned {type(given).__name__} where a tool returns an Answer")
+
+
+@pytest.mark.promise("P-python-crib")
 async def test_a_crib_that_was_closed_answers_that_it_is_closed(workspace: Workspace) -> None:
     async with opened(workspace.ws) as crib:
         await ok(crib, "list_dir")

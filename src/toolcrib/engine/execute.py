@@ -24,7 +24,11 @@ async def execute(guarded: Guarded, kit: Kit, listener: Progress | None) -> Answ
     happened = "no" if tool.descriptor.kind == "read" else "maybe"
     try:
         async with asyncio.timeout(seconds):
-            return await tool.body(admitted.args, **powers)
+            answer = await tool.body(admitted.args, **powers)
+        if isinstance(answer, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool of one's own may err
+            return answer
+        fault = f"{call.tool} returned {type(answer).__name__} where a tool returns an Answer"
+        return Refusal("call.fault", f"{fault}; this is a defect of the tool, not of the call", happened=happened)
     except Refusal as refusal:
         return refusal
     except TimeoutError:

@@ -63,11 +63,17 @@ class Tool:
 
 def paths(*fields: str) -> Pick:
     """Return a picker of the named argument fields, in order, as paths."""
+    return _Fields(fields)
 
-    def pick(args: BaseModel) -> tuple[str, ...]:
-        return tuple(str(getattr(args, field)) for field in fields)
 
-    return pick
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """A picker that says which fields it picks, so that a slip of the pen shows where the tool is declared."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, args: BaseModel) -> tuple[str, ...]:
+        return tuple(str(getattr(args, name)) for name in self.names)
 
 
 def nothing(_args: BaseModel) -> tuple[str, ...]:
@@ -131,6 +137,7 @@ def tool(**declared: Unpack[Declaration]) -> Callable[[ToolFunction], Tool]:
 
     def declare(body: ToolFunction) -> Tool:
         parameters, powers, returns = _signature(body)
+        _check_fields(body, declared, parameters)
         return Tool(
             descriptor=_descriptor(body, declared, parameters, powers, returns),
             body=body,
@@ -164,6 +171,18 @@ def _check(declared: Mapping[str, Any]) -> None:
     for name, choices in _CHOICES.items():
         if (name in declared or name == "kind") and declared.get(name) not in choices:
             raise TypeError(f"{name} must be one of {', '.join(choices)}, found {declared.get(name)!r}")
+
+
+def _check_fields(body: ToolFunction, declared: Declaration, parameters: type[BaseModel]) -> None:
+    """Refuse a picker of fields that the arguments do not have: it would fail at every call."""
+    for name in ("reads", "writes", "replaces"):
+        pick = declared.get(name)
+        missing = (
+            [each for each in pick.names if each not in parameters.model_fields] if isinstance(pick, _Fields) else []
+        )
+        if missing:
+            known = ", ".join(parameters.model_fields) or "none"
+            raise TypeError(f"{body.__qualname__}: {name} picks {missing[0]!r}, and the arguments are: {known}")
 
 
 def _descriptor(

@@ -188,11 +188,14 @@ def _file_system(path: str) -> str:
 
 def _configuration(where: Places, root: str) -> Iterator[Check]:
     own = where.user_config
+    yours = Check(name="your config", state="ok", found=f"none at {own}")
     if own.exists():
-        yield _tried("your config", lambda: f"{own}: {_rules(len(check_file(own)[1].rules))}")
+        yours = _tried("your config", lambda: f"{own}: {_rules(len(check_file(own)[1].rules))}")
+    yield yours
+    if yours.state == "fail":
+        yield Check(name="project config", state="note", found="not looked at, since yours does not load")
     else:
-        yield Check(name="your config", state="ok", found=f"none at {own}")
-    yield _tried("project config", lambda: _trust(where, root))
+        yield _tried("project config", lambda: _trust(where, root))
 
 
 def _rules(count: int) -> str:

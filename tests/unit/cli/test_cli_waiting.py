@@ -38,10 +38,10 @@ class Screen(Stream):
     @property
     def seen(self) -> str:
         """What stands on the line now."""
-        shown = ""
+        line = ""
         for each in self.text.split("\r"):
-            shown = each + shown[len(each) :]
-        return shown.rstrip()
+            line = each + line[len(each) :]
+        return line.rstrip()
 
 
 @pytest.fixture(autouse=True)
