@@ -4,19 +4,16 @@ A directory is watched before it is read, so whatever changes afterwards gives a
 stands at a name is always asked of the disk, by handles, never through a link.
 """
 
-import bisect
-import errno
 import os
 from array import array
-from collections.abc import Collection, Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from toolcrib.host.finder.ignore import FILES, NOTHING, Rules
+from toolcrib.host.finder.ignore import NOTHING, Rules
 from toolcrib.host.finder.tree.inotify import Inotify
 from toolcrib.host.finder.tree.mounts import deaf, kinds
-from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, UnfitError, changed, kind_of, mark_of, read_level
-from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, beneath, entered
-from toolcrib.host.workspace.calls import RESOLVE_NO_SYMLINKS, Calls
-from toolcrib.terms.names import TEMP_NAME
+from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, UnfitError, read_level
+from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, entered
 
 _FEW = 64
 """Names of one directory that are looked at one by one; for more the directory is read."""
@@ -25,19 +22,27 @@ _FEW = 64
 MOST_DEPTH = 256
 """Directories in each other; each is opened from the root, which for more would take too long."""
 
-_MOST_PATH = 4000
-_OLD = {errno.ENOSYS, errno.ENAMETOOLONG}
-"""A kernel without openat2(2), or a name of many bytes."""
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An open directory, and what is still to be read of those right beneath it."""
+
+    handle: int
+    pending: list[Directory]
+    owned: bool = True
+
+    def close(self) -> None:
+        if self.owned:
+            os.close(self.handle)
 
 
 class Forest:
-    """The directories beneath `root`, a handle that stays the caller's. `excludes` are the person's own rules.
+    """The directories beneath a root. `excludes` are the person's own rules.
 
     Not safe for threads. Raises OSError where the kernel's queue or the root fails; it is of no use any more then.
     """
 
-    def __init__(self, root: int, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
-        self._root = root
+    def __init__(self, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
         self._queue = queue
         self._most_file = most_file
         self._excludes = excludes
@@ -59,7 +64,6 @@ class Forest:
         """Files that were made, changed or removed since it was last taken."""
         self.grown = 0
         """How many directories were read."""
-        self._calls = Calls()
 
     @property
     def watched(self) -> int:
@@ -68,36 +72,53 @@ class Forest:
 
     # Growing ---------------------------------------------------------------------------------------------------------
 
-    def grow(self, start: Directory) -> Iterable[Directory]:
-        """Read `start`, which has no files yet, and all beneath it; yield each directory once it is read."""
-        stack = [start]
-        while stack:
-            node = stack.pop()
-            if node.within is not None and node is not start and self._in_ignored > MOST_IGNORED:
-                self.bare.add(node.path)
-                continue
-            if self._read(node):
-                self.grown += 1
-                stack.extend(node.below.values())
-            yield node
+    def grow(self, start: Directory, above: int) -> Iterator[Directory]:
+        """Read `start`, which has no files yet, and all beneath it; yield each directory once it is read.
 
-    def plant(self, start: Directory) -> None:
+        `above` is a handle of the directory that `start` lies in, of the root itself for the root. Each directory is
+        opened from the handle of the one above it: by its path it might meanwhile be another one.
+        """
+        stack = [_Open(above, [start], owned=False)]
+        try:
+            while stack:
+                if not stack[-1].pending:
+                    stack.pop().close()
+                    continue
+                node = stack[-1].pending.pop()
+                if node.within is not None and node is not start and self._in_ignored > MOST_IGNORED:
+                    self.bare.add(node.path)
+                    continue
+                handle = self._enterable(node, stack[-1].handle)
+                if handle is not None:
+                    stack.append(_Open(handle, []))
+                    if self._read(node, handle):
+                        stack[-1].pending.extend(node.below.values())
+                yield node
+        finally:
+            while stack:
+                stack.pop().close()
+
+    def plant(self, start: Directory, above: int) -> None:
         """Grow at once."""
-        for _ in self.grow(start):
+        for _ in self.grow(start, above):
             continue
 
-    def _read(self, node: Directory) -> bool:
-        """Watch and read one directory; False when it is not one any more, or not readable."""
+    def _enterable(self, node: Directory, above: int) -> int | None:
+        """Open a directory from the one above; None when it is not there any more, or not readable."""
+        if node.path.count("/") > MOST_DEPTH:
+            raise UnfitError(f"directories more than {MOST_DEPTH} deep")
         try:
-            handle = self._open(node.path)
+            return os.open(node.name or ".", DIRECTORY, dir_fd=above)
         except PermissionError:
             self._shut(node)
-            return False
         except OSError:
             if node.parent is None:
                 raise
             node.parent.below.pop(node.name, None)
-            return False
+        return None
+
+    def _read(self, node: Directory, handle: int) -> bool:
+        """Watch and read one directory; False when it is not readable."""
         try:
             self._watch(node, handle)
             level = read_level(handle)
@@ -105,9 +126,8 @@ class Forest:
         except PermissionError:
             self._shut(node)
             return False
-        finally:
-            os.close(handle)
         self._take(node, level)
+        self.grown += 1
         return True
 
     def _take(self, node: Directory, level: Level) -> None:
@@ -140,7 +160,7 @@ class Forest:
         node.watch = self._queue.watch(handle)
         former = self._by_watch.get(node.watch)
         if former is not None and former is not node:
-            # The same directory under another name: it was moved, and the event of its old place is still to come.
+            # The same directory at another place: it was moved, and the event of its old place is still to come.
             former.watch = -1
         self._by_watch[node.watch] = node
 
@@ -152,20 +172,8 @@ class Forest:
             self._gone(node.path + name)
         node.files, node.marks, node.others = [], array("Q"), []
         node.readable = False
+        self._repository(node, there=False)
         self.unreadable.add(node.path[:-1] or ".")
-
-    def _open(self, path: str) -> int:
-        if not path:
-            return os.open(".", DIRECTORY, dir_fd=self._root)  # a duplicate would share its place in the list of names
-        if path.count("/") > MOST_DEPTH:
-            raise UnfitError(f"directories more than {MOST_DEPTH} deep")
-        if len(path) < _MOST_PATH:
-            try:
-                return self._calls.beneath(self._root, os.fsencode(path), DIRECTORY, RESOLVE_NO_SYMLINKS)
-            except OSError as error:
-                if error.errno not in _OLD:
-                    raise
-        return beneath(self._root, path)
 
     def _above(self, node: Directory) -> Rules:
         return self._excludes if node.parent is None else node.parent.rules
@@ -208,7 +216,7 @@ class Forest:
         self.touched.add(path)
         (self.large.add if size > self._most_file else self.large.discard)(path)
 
-    # Mending ---------------------------------------------------------------------------------------------------------
+    # Asking ----------------------------------------------------------------------------------------------------------
 
     def unwatch(self, watch: int) -> None:
         """Note that the kernel took a watch away: the directory was removed or its file system unmounted."""
@@ -226,171 +234,3 @@ class Forest:
         for name in path.split("/")[:-1]:
             node = None if node is None else node.below.get(name)
         return node
-
-    def mend(self, node: Directory, names: Collection[str]) -> None:
-        """Ask the disk for `names` of a directory; the empty name is the directory itself."""
-        try:
-            handle = self._open(node.path)
-        except PermissionError:
-            self._shut(node)
-            return
-        except OSError:
-            if node.parent is None:
-                raise
-            self._astray(node)
-            return
-        try:
-            if not node.readable:
-                self.plant(node)
-                return
-            if _identity(os.fstat(handle)) != node.identity:
-                self._astray(node)
-            elif len(names) > max(_FEW, len(node.files) // 4):
-                self._again(node, handle, ruled=False)
-            elif ".git" in names or any(name in names for name in FILES):
-                self._again(node, handle, ruled=True)
-            else:
-                for name in names:
-                    if name:
-                        self._look(node, handle, name)
-        finally:
-            os.close(handle)
-
-    def _astray(self, node: Directory) -> None:
-        """Look at the place of a directory that is not there as it was."""
-        if node.parent is None:
-            raise OSError(errno.ESTALE, "the root is another directory now")
-        self.mend(node.parent, {node.name})
-
-    def _again(self, node: Directory, handle: int, *, ruled: bool) -> None:
-        """Read a directory once more and take over what differs; with `ruled` its ignore files may have changed."""
-        try:
-            level = read_level(handle)
-        except PermissionError:
-            self._shut(node)
-            return
-        differing = list(changed(node, level))
-        directories = set(level.directories) - {".git"}
-        repository = ".git" in level.directories
-        ruled = ruled or node.repository != repository or any(name in FILES for name in differing)
-        for name in differing:
-            self._look(node, handle, name)
-        for name in [name for name in node.below if name not in directories]:
-            self.fell(node.below[name])
-        for name in sorted(directories):
-            self._look(node, handle, name)
-        node.others = level.others
-        self.linked.update(node.path + name for name in level.linked)
-        if ruled:
-            self._repository(node, there=repository)
-            self.judge(node)
-
-    def _look(self, node: Directory, handle: int, name: str) -> None:
-        if TEMP_NAME.match(name):
-            return
-        try:
-            status: os.stat_result | None = os.stat(name, dir_fd=handle, follow_symlinks=False)
-        except FileNotFoundError:
-            status = None
-        kind = None if status is None else kind_of(status)
-        child = node.below.get(name)
-        # One that cannot be read was never opened, so that nobody knows which directory it is.
-        if child is not None and (child.readable or kind != "directory") and _identity(status) != child.identity:
-            self.fell(child)
-            child = None
-        if status is None or kind != "file":
-            self._remove(node, name)
-        if kind == "file" and status is not None:
-            self._put(node, name, status)
-        elif kind == "directory" and name != ".git":
-            self._enter(node, name, child)
-        elif kind == "other" and name not in node.others:
-            node.others.append(name)
-            self._verdict(node, name, directory=False)
-
-    def _enter(self, node: Directory, name: str, child: Directory | None) -> None:
-        if child is None:
-            self._verdict(node, name, directory=True)
-            child = node.below[name] = self._child(node, name)
-            self.plant(child)
-        elif not child.readable:
-            self.mend(child, ())
-        else:
-            try:
-                os.close(self._open(child.path))
-            except PermissionError:
-                self._shut(child)
-            except OSError:
-                return  # gone again: an event tells of it
-
-    def _verdict(self, node: Directory, name: str, *, directory: bool) -> None:
-        one = [name]
-        found = self._ignored(node, one if directory else [], [] if directory else one)
-        node.ignored = (node.ignored - {name}) | found if name in node.ignored or found else node.ignored
-
-    def _remove(self, node: Directory, name: str) -> None:
-        index = bisect.bisect_left(node.files, name)
-        if index < len(node.files) and node.files[index] == name:
-            del node.files[index]
-            del node.marks[index * MARK : index * MARK + MARK]
-            self._gone(node.path + name)
-        if name in node.others:
-            node.others.remove(name)
-
-    def _put(self, node: Directory, name: str, status: os.stat_result) -> None:
-        mark = array("Q", mark_of(status))
-        index = bisect.bisect_left(node.files, name)
-        if index < len(node.files) and node.files[index] == name:
-            node.marks[index * MARK : index * MARK + MARK] = mark
-        else:
-            if name in node.others:
-                node.others.remove(name)
-            node.files.insert(index, name)
-            node.marks[index * MARK : index * MARK] = mark
-            self._verdict(node, name, directory=False)
-        if status.st_nlink > 1:
-            self.linked.add(node.path + name)
-        self._say(node, name, status.st_size)
-
-    # Judging ---------------------------------------------------------------------------------------------------------
-
-    def judge(self, start: Directory, excludes: Rules | None = None) -> None:
-        """Apply the ignore files from `start` downwards anew, after one of them changed."""
-        self._excludes = self._excludes if excludes is None else excludes
-        stack = [start]
-        while stack:
-            node = stack.pop()
-            self._rule(node)
-            if node.path in self.bare and node.within is None:
-                self.bare.discard(node.path)
-                self.plant(node)
-                continue
-            stack.extend(node.below.values())
-
-    def _rule(self, node: Directory) -> None:
-        node.rules = self._above(node)
-        if node.repository or any(name in FILES for name in node.files):
-            try:
-                handle = self._open(node.path)
-            except OSError:
-                return
-            try:
-                names = [".git"] if node.repository else []
-                node.rules = entered(node.rules, node.path, handle, node.files, names)
-            finally:
-                os.close(handle)
-        if node.parent is not None:
-            ignored = node.name in node.parent.ignored
-            before, node.within = node.within, node.parent.within or (node.path if ignored else None)
-        else:
-            before = None
-        self._in_ignored += (len(node.files) + len(node.below)) * ((node.within is not None) - (before is not None))
-        was = node.ignored
-        node.ignored = self._ignored(node, list(node.below), node.files + node.others)
-        if was != node.ignored or before != node.within:
-            for index, name in enumerate(node.files):
-                self._say(node, name, node.marks[index * MARK])
-
-
-def _identity(status: os.stat_result | None) -> tuple[int, int] | None:
-    return None if status is None else (status.st_dev, status.st_ino)

@@ -5,15 +5,16 @@ Not safe for threads. Any OSError or `UnfitError` from here means that this tabl
 
 import os
 import select
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolcrib.host.finder.ignore import MOST_BYTES, Rules
-from toolcrib.host.finder.tree.forest import Forest
 from toolcrib.host.finder.tree.inotify import IGNORED, OVERFLOW, UNMOUNT, Event, Inotify
 from toolcrib.host.finder.tree.nodes import UnfitError
 from toolcrib.host.finder.tree.shelves import Shelves, Snapshot
+from toolcrib.host.finder.tree.tending import Tended
 from toolcrib.host.finder.walk import beneath
 
 BARRIER = 0.25
@@ -28,7 +29,14 @@ _ROUNDS = 4
 _REPOSITORIES = 64
 """Repositories whose own excludes are asked for before each answer; a tree with more is not kept."""
 
+_FRESH = 5_000_000_000
+"""Nanoseconds."""
+
 Signature = tuple[int, int, int] | None
+
+
+class RestlessError(Exception):
+    """The table could not be brought up to date this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ class Keeper:
         except OSError:
             os.close(self._mounts)
             raise
-        self.forest = Forest(root, self.queue, excludes=self._own.rules(), most_file=most_file)
+        self.forest = Tended(root, self.queue, excludes=self._own.rules(), most_file=most_file)
 
     @property
     def pending(self) -> int:
@@ -87,7 +95,7 @@ class Keeper:
 
     def plant(self, stop: Callable[[], bool]) -> bool:
         """Grow the table; False when `stop` said to end."""
-        for _ in self.forest.grow(self.forest.top):
+        for _ in self.forest.grow(self.forest.top, self._root):
             if not self.forest.grown % 64:
                 self.pull()
             if stop():
@@ -104,17 +112,20 @@ class Keeper:
         """Take over every change that was made before this call.
 
         Raises:
+            RestlessError: directories are moved faster than they can be looked at; the table stays of use.
             TimeoutError: more changes come than can be read.
         """
         if self._mounted.poll(0):
             raise UnfitError("a file system was mounted or unmounted")
+        self._ask_excludes()
         for _ in range(_ROUNDS):
             grown = self.forest.grown
             self._note(self.queue.barrier(BARRIER))
             self._mend()
-            if self.forest.grown == grown:
+            if self.forest.grown == grown and not self._names:
                 break
-        self._ask_excludes()
+        else:
+            raise RestlessError
         self._remember()
 
     def snapshot(self) -> Snapshot:
@@ -168,6 +179,10 @@ class Keeper:
         for node, wanted in found:
             if self.forest.at(node.watch) is node:
                 self.forest.mend(node, wanted)
+        later, self.forest.later = self.forest.later, []
+        for node, wanted in later:
+            if self.forest.at(node.watch) is node:
+                self._names.setdefault(node.watch, set()).update(wanted)
 
     def _ask_excludes(self) -> None:
         forest = self.forest
@@ -179,13 +194,13 @@ class Keeper:
             raise UnfitError(f"more than {_REPOSITORIES} repositories within each other")
         for path in list(forest.repositories):
             state = self._info(path)
-            if path not in self._infos:
-                self._infos[path] = state
-            elif self._infos[path] != state:
-                self._infos[path] = state
+            # One that was written a moment ago may have been read before that.
+            fresh = path not in self._infos and state is not None and state[0] > time.time_ns() - _FRESH
+            if fresh or self._infos.get(path, state) != state:
                 node = forest.find(path)
                 if node is not None:
                     forest.judge(node)
+            self._infos[path] = state
 
     def _info(self, path: str) -> Signature:
         try:

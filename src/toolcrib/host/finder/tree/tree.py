@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.host.finder.tree.keeper import Keeper
+from toolcrib.host.finder.tree.keeper import Keeper, RestlessError
 from toolcrib.host.finder.tree.nodes import UnfitError
 from toolcrib.host.finder.tree.shelves import Snapshot
 
@@ -87,6 +87,8 @@ class Tree:
                 return None
             try:
                 keeper.settle()
+            except RestlessError:
+                return None
             except (OSError, UnfitError) as error:
                 self._lose(error)
                 return None
@@ -172,7 +174,8 @@ class Tree:
                 if self._keeper is keeper:
                     keeper.pull()
                     if keeper.pending > PENT:
-                        keeper.settle()
+                        with suppress(RestlessError):
+                            keeper.settle()
 
     def _lose(self, error: Exception) -> None:
         """Give the table up, with the lock held; the background grows another."""
