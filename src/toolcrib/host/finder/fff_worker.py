@@ -113,6 +113,8 @@ class Index:
             base_path=os.fsencode(base),
             enable_content_indexing=True,
             enable_home_dir_scanning=True,
+            # No mapping is kept: one of a file that is cut short meanwhile kills whoever reads on in it.
+            cache_budget_max_bytes=1,
         )
         self._base = base
         self._index = self._taken("fff_create_instance_with", ctypes.byref(options))
