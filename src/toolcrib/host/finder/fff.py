@@ -28,7 +28,7 @@ _SHARE = 16
 _LEAST_FOUND = 64
 """Files for our own scanner, above which ripgrep is sooner done: this part of all, within bounds."""
 LEAST_MILLISECONDS = 8
-_MOST_MILLISECONDS = 1000
+_MOST_MILLISECONDS = 2000
 _PACE_SHARE = 0.6
 """The library may search for this part of what the reference would take; it gives up early when that is too short."""
 _GRACE = 0.01
