@@ -146,6 +146,41 @@ async def test_an_accelerator_that_is_killed_in_the_middle_is_replaced_a_few_tim
         assert len(noted.held) == 3
 
 
+async def test_files_cut_short_in_place_do_not_kill_the_accelerator(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"{number}.txt").write_text("hay and straw\n" * 9000 + "äneedle\n")
+    truth = Changes()
+    noted = Noted()
+    async with engine(tmp_path, "fff", truth, hold=noted) as made:
+        assert isinstance(made, Fff)
+        for number in range(25):
+            os.truncate(tmp_path / f"{number}.txt", 10)
+            truth.changed(f"{number}.txt")
+            query = plain("äneedle")
+            one = job(tmp_path, query)
+            proposal = await made.propose(one, budget())
+            assert proposal.rest, "it lives, and answers"
+            assert wrong(proposal, await scanned(tmp_path, query, one.files)) == []
+        assert len(noted.held) == 1
+
+
+@pytest.mark.parametrize("milliseconds", [8, 30, 200, 5000])
+async def test_a_search_that_does_not_fit_the_time_is_whole_or_nothing(
+    tmp_path: Path, milliseconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3000):
+        text = "äneedle\n" if number % 100 == 7 else "hay und Strähnen\n"
+        (tmp_path / f"{number}.txt").write_text(text + "straw\n" * (number % 50))
+    query = plain("äneedle")
+    one = job(tmp_path, query)
+    found = await scanned(tmp_path, query, one.files)
+    async with engine(tmp_path, "fff", Changes()) as made:
+        monkeypatch.setattr("toolcrib.host.finder.fff.LEAST_MILLISECONDS", milliseconds)
+        answers = [await made.propose(one, budget()) for _ in range(5)]
+        assert [wrong(each, found) for each in answers] == [[]] * 5
+        assert any(each.rest for each in answers) or milliseconds < 5000
+
+
 @pytest.mark.parametrize("what", ["nothing there", "no library", "half a library"])
 async def test_a_library_that_is_broken_or_removed_is_done_without(
     root: Path, what: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -27,10 +27,11 @@ _MOST_FOUND = 2_000
 _SHARE = 16
 _LEAST_FOUND = 64
 """Files for our own scanner, above which ripgrep is sooner done: this part of all, within bounds."""
-LEAST_MILLISECONDS = 5
-_MOST_MILLISECONDS = 500
-_PACE_SHARE = 0.28
-"""The library may search for this part of what the reference would take."""
+LEAST_MILLISECONDS = 8
+_MOST_MILLISECONDS = 2000
+_PACE_SHARE = 0.6
+"""The library may search for this part of what the reference would take; it gives up early when that is too short."""
+_GRACE = 0.01
 _SCAN_SECONDS = 60.0
 _MOST_FAILURES = 3
 PAUSE = 1.0
@@ -228,7 +229,7 @@ class Fff:
                 regex=question.regex,
                 most=_most(job),
                 milliseconds=milliseconds,
-                seconds=2 * milliseconds / 1000,
+                seconds=1.2 * milliseconds / 1000 + _GRACE,
             )
             if answer.error is not None:
                 return None

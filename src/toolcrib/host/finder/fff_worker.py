@@ -20,6 +20,7 @@ from typing import Any, TypedDict
 _MOST_FRAME = 1 << 20
 _PAUSE = 0.005
 _SETTLED = 0.1
+_SHARES = 8
 _ABSENT = "\U0010fffd"
 """A character of private use that no text holds."""
 _ALL = 1 << 31
@@ -89,14 +90,12 @@ class Asked(TypedDict):
     milliseconds: int
 
 
-class Answered(TypedDict, total=False):
+class Answered(TypedDict):
     """An answer: the files that are searched, or those that hold the text; `total` is all that the library lists."""
 
-    id: int
     files: list[str]
     total: int
     whole: bool
-    error: str
 
 
 class Index:
@@ -113,6 +112,8 @@ class Index:
             base_path=os.fsencode(base),
             enable_content_indexing=True,
             enable_home_dir_scanning=True,
+            # No mapping is kept: one of a file that is cut short meanwhile kills whoever reads on in it.
+            cache_budget_max_bytes=1,
         )
         self._base = base
         self._index = self._taken("fff_create_instance_with", ctypes.byref(options))
@@ -178,12 +179,32 @@ class Index:
         return ready
 
     def found(self, asked: Asked) -> Answered:
-        """Return the files that hold what is asked for: lines of text, either of which counts, or an expression."""
+        """Return the files that hold what is asked for: lines of text, either of which counts, or an expression.
+
+        It looks in shares of the time, and gives up as soon as what is left will not fit.
+        """
         if not os.path.samestat(os.stat(self._base), os.stat(".")):
             raise ValueError("the directory is no longer where it was")
+        began = time.monotonic()
+        whole = asked["milliseconds"] / 1000
+        answer: Answered = {"files": [], "total": 0, "whole": False}
+        offset = 0
+        while True:
+            found, following, filtered = self._page(asked, offset, max(1, asked["milliseconds"] // _SHARES))
+            answer["total"] = found["total"]
+            answer["files"] += found["files"]
+            answer["whole"] = following == 0
+            spent = time.monotonic() - began
+            too_long = spent > whole or spent * filtered > whole * following
+            if following <= offset or too_long or len(answer["files"]) > asked["most"]:
+                return answer
+            offset = following
+
+    def _page(self, asked: Asked, offset: int, milliseconds: int) -> tuple[Answered, int, int]:
+        """Search from one file on; return what was found, the next file (0 for none), and how many there are."""
         text = asked["text"].encode()
-        # No size, one line of a file, exact case, from the first file on, so many files, so long, and no longer.
-        bounds = (0, 1, False, 0, asked["most"] + 1, asked["milliseconds"], True, 0, 0, False)
+        # No size, one line of a file, exact case, from that file on, so many files, so long, and no longer.
+        bounds = (0, 1, False, offset, asked["most"] + 1, milliseconds, True, 0, 0, False)
         if asked["regex"]:
             found = self._taken("fff_live_grep_ex", self._index, text, _REGEX, *bounds)
         else:
@@ -195,7 +216,7 @@ class Index:
                 raise ValueError(said.fallback.decode("utf-8", "replace"))
             matches = [library.fff_grep_result_get_match(found, number) for number in range(said.count)]
             files = [library.fff_grep_match_get_relative_path(each).decode("utf-8", "replace") for each in matches]
-            return {"files": files, "total": said.total, "whole": said.following == 0}
+            return {"files": files, "total": said.total, "whole": False}, said.following, said.filtered
         finally:
             library.fff_free_grep_result(found)
 
@@ -217,17 +238,17 @@ def main() -> None:
     index: Index | None = None
     while True:
         one = asked.get()
+        said: dict[str, object] = {"id": one["id"]}
         try:
             if one["do"] == "scan":
                 index = Index(sys.argv[1], os.getcwd())
-                said = index.scanned(one["milliseconds"] / 1000)
+                said.update(index.scanned(one["milliseconds"] / 1000))
             elif index is None:
-                said = Answered(error="not scanned")
+                said["error"] = "not scanned"
             else:
-                said = index.found(one)
+                said.update(index.found(one))
         except (OSError, ValueError, AttributeError) as error:
-            said = Answered(error=str(error)[:500])
-        said["id"] = one["id"]
+            said["error"] = str(error)[:500]
         data = json.dumps(said).encode()
         sys.stdout.buffer.write(len(data).to_bytes(4) + data)
         sys.stdout.buffer.flush()
