@@ -19,7 +19,7 @@ from _trees import files_of
 
 from toolcrib import Crib, Ok
 
-IDENTIFIER = re.compile(r"[A-Za-z_]\w{9,40}")
+IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{4,40}\b")
 SAME = ("--hidden", "--no-ignore-parent")
 """What makes rg and fd search the files that we search: hidden ones, and those that no file above the root ignores."""
 FEW, MANY = 30, 0.02
@@ -151,35 +151,32 @@ def typed(dice: random.Random, path: str) -> str:
 
 
 def chosen(tree: Path, programs: Peers, *, number: int) -> Queries:
-    """Choose queries by looking into files at random, and count by rg in how many files each is."""
+    """Choose queries by looking into files at random, and have rg count in how many files each is."""
     dice = random.Random("queries")
     files = sorted(os.fspath(path.relative_to(tree)) for path in files_of(tree))
-    found: dict[bool, list[str]] = {True: [], False: []}
-    for path in dice.sample(files, min(len(files), 40 * number)):
-        if len(found[True]) >= number and len(found[False]) >= max(2, number // 4):
-            break
-        text = identifier(dice, tree / path)
-        if text is None or text in found[True] or text in found[False]:
-            continue
-        common = len(text) < 12 and len(found[False]) < max(2, number // 4)
-        if len(found[True]) < number or common:
-            listed = output(programs.grep("--fixed-strings", "--files-with-matches", text), tree).count("\n")
-            if listed <= FEW and len(found[True]) < number:
-                found[True].append(text)
-            elif listed > MANY * len(files):
-                found[False].append(text)
+    selective: list[str] = []
+    common: list[str] = []
+
+    def holding(text: str) -> int:
+        return output(programs.grep("--fixed-strings", "--files-with-matches", text), tree).count("\n")
+
+    for path in dice.sample(files, min(len(files), 20 * number)):
+        names = identifiers(tree / path)
+        if len(selective) < number and names and names[-1] not in selective and 0 < holding(names[-1]) <= FEW:
+            selective.append(names[-1])
+        elif len(common) < max(2, number // 4) and names and names[0] not in common and holding(names[0]) > MANY * len(files):
+            common.append(names[0])
     absent = [f"zq{dice.randrange(1 << 40):x}_{each}" for each in ("absent", "nowhere", "q")]
-    return Queries(files, found[True], found[False] or ["return"], absent)
+    return Queries(files, selective, common or ["return"], absent)
 
 
-def identifier(dice: random.Random, path: Path) -> str | None:
-    """Return one identifier of a file, None where it has none."""
+def identifiers(path: Path) -> list[str]:
+    """Return the identifiers of a text file, the shortest first: those are everywhere, the longest nearly nowhere."""
     with path.open("rb") as file:
         text = file.read(20_000)
     if b"\0" in text:
-        return None
-    names = sorted(set(IDENTIFIER.findall(text.decode("utf-8", "replace"))))
-    return dice.choice(names) if names else None
+        return []
+    return sorted(set(IDENTIFIER.findall(text.decode("utf-8", "replace"))), key=lambda name: (len(name), name))
 
 
 def worst(pairs: Iterable[Pair]) -> Pair:
