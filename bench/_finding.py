@@ -164,7 +164,12 @@ def chosen(tree: Path, programs: Peers, *, number: int) -> Queries:
         names = identifiers(tree / path)
         if len(selective) < number and names and names[-1] not in selective and 0 < holding(names[-1]) <= FEW:
             selective.append(names[-1])
-        elif len(common) < max(2, number // 4) and names and names[0] not in common and holding(names[0]) > MANY * len(files):
+        elif (
+            len(common) < max(2, number // 4)
+            and names
+            and names[0] not in common
+            and holding(names[0]) > MANY * len(files)
+        ):
             common.append(names[0])
     absent = [f"zq{dice.randrange(1 << 40):x}_{each}" for each in ("absent", "nowhere", "q")]
     return Queries(files, selective, common or ["return"], absent)
