@@ -51,3 +51,15 @@ def test_a_promised_figure_is_measured_against_its_demand(name: str, demands: di
         (told,) = [each for full, each in found.items() if full.startswith(figure) and each["demand"] is not None]
         assert told["demand"] == demand
         assert told["value"] > 0
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.promise("P-search-engines")
+def test_searches_find_what_the_usual_programs_find_but_for_what_the_docs_say() -> None:
+    command = [sys.executable, str(BENCH / "search_equal.py"), "--tree", "small", "--brief", "--json"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    *unexplained, last = done.stdout.splitlines()
+    found = {each["name"]: each for each in json.loads(last)["figures"]}
+    assert found["files that differ and no rule says why"]["value"] == 0, "\n".join(unexplained)
+    assert found["queries compared"]["value"] >= 20
