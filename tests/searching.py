@@ -15,7 +15,7 @@ from toolcrib.host.finder.rg import find_ripgrep
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Query
-from toolcrib.ports.run import Program, Ran
+from toolcrib.ports.run import Held, Program, Ran
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.settings import FileSettings, SearchSettings
 
@@ -37,6 +37,9 @@ class Counting:
     async def run(self, program: Program) -> Ran:
         self.ran.append(program)
         return await self._launcher.run(program)
+
+    def hold(self, program: Program) -> Held:
+        return self._launcher.hold(program)
 
 
 class Kept:
@@ -118,7 +121,7 @@ async def searches(
         try:
             yield Searches(cast("Find", Kept(finder, find)) if engine.startswith("kept") else find, launcher)
         finally:
-            await to_thread.run_sync(finder.close)
+            await finder.close()
             workspace.close()
 
 

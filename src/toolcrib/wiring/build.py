@@ -36,7 +36,7 @@ from toolcrib.wiring.cell import Live
 from toolcrib.wiring.clock import SystemClock
 from toolcrib.wiring.crib import Crib
 from toolcrib.wiring.load import Loaded, Places, demand_own, load, places, workspace_root
-from toolcrib.wiring.programs import find_ripgrep
+from toolcrib.wiring.programs import find_accelerator, find_ripgrep
 from toolcrib.wiring.toolbox import LiveToolbox, Loads
 from toolcrib.wiring.trust import trusted_digest
 
@@ -84,6 +84,7 @@ async def open_at(
     async with AsyncExitStack() as stack:
         opened = await to_thread.run_sync(lambda: _open(where, str(directory), mode, wide))
         stack.push_async_callback(to_thread.run_sync, opened.close)
+        stack.push_async_callback(opened.finder.close)
         kit = _kit(opened)
         catalog_of = _catalog(opened, kit, (*builtin_tools(), *tools))
         live = await to_thread.run_sync(lambda: Live(opened.places.config, catalog_of))
@@ -118,6 +119,7 @@ class _Opened:
             run=self.launcher,
             ripgrep=find_ripgrep(where.search_path),
             excludes=str(where.git_excludes),
+            accelerator=find_accelerator(where.search_path, workspace=root),
         )
         self.snapshots = WorkspaceSnapshots(workspace, blobs=store.blobs, jobs=store.jobs, tape=store.tape)
 
@@ -126,7 +128,6 @@ class _Opened:
         with ExitStack() as stack:
             stack.callback(self.workspace.close)
             stack.callback(self.store.close)
-            stack.callback(self.finder.close)
 
 
 def _open(where: Places, directory: str, mode: Mode | None, wide: bool) -> _Opened:

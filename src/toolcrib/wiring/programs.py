@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import sys
 import sysconfig
+
+from toolcrib.host.finder.fff_library import find_fff
 
 
 def find_ripgrep(search_path: str) -> str | None:
@@ -15,3 +18,13 @@ def find_ripgrep(search_path: str) -> str | None:
         return beside
     found = shutil.which("rg", path=search_path) if search_path else None
     return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117 - as above
+
+
+def find_accelerator(search_path: str, *, workspace: str) -> str | None:
+    """Return the path of the accelerator's library where npm put it; None where it is not, or may not be loaded.
+
+    Looked for beside this Python, beside the `npm` on `search_path`, and where npm installs for all of a machine.
+    """
+    npm = shutil.which("npm", path=search_path) if search_path else None
+    beside = [os.path.dirname(os.path.dirname(npm))] if npm is not None and os.path.isabs(npm) else []  # noqa: PTH117, PTH120 - as above
+    return find_fff(None, [sys.prefix, *beside, "/usr/local", "/usr"], workspace=workspace)

@@ -3,20 +3,24 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from anyio import to_thread
 
 from toolcrib.host.finder.budget import Budget, hop
-from toolcrib.host.finder.engine import Engine
+from toolcrib.host.finder.engine import Engine, Pace
+from toolcrib.host.finder.fff import Fff
 from toolcrib.host.finder.fuzzy import fuzzy
 from toolcrib.host.finder.globbing import glob
 from toolcrib.host.finder.grep import grep
 from toolcrib.host.finder.listing import listing
+from toolcrib.host.finder.remembered import Remembered
 from toolcrib.host.finder.rg import Ripgrep
 from toolcrib.host.finder.tree.tree import Standing, Tree
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
-from toolcrib.ports.run import Run
+from toolcrib.ports.run import Hold, Run
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import SearchSettings
@@ -24,20 +28,37 @@ from toolcrib.terms.settings import SearchSettings
 T = TypeVar("T")
 
 
+class Runner(Run, Hold, Protocol):
+    """Starts programs, to wait for their end or to hold them."""
+
+
 class Finder:
-    """What the searches of one workspace share. `ripgrep` is the program's path, None to do without it.
+    """What the searches of one workspace share. `ripgrep` and `accelerator` are paths, None to do without.
 
     `excludes` is the path of the person's own git excludes file (core.excludesFile), which may be missing.
     """
 
     def __init__(
-        self, workspace: Workspace, *, settings: SearchSettings, run: Run, ripgrep: str | None, excludes: str | None
+        self,
+        workspace: Workspace,
+        *,
+        settings: SearchSettings,
+        run: Runner,
+        ripgrep: str | None,
+        excludes: str | None,
+        accelerator: str | None = None,
     ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._excludes = excludes
         self._tree = Tree(workspace.fd, excludes=excludes, most_file=settings.max_file)
-        self._engine = Ripgrep(run, ripgrep, workspace.fd, self._tree) if ripgrep is not None else None
+        pace, truth = Pace(), self._tree
+        engines: list[Engine] = []
+        if accelerator is not None:
+            engines.append(Fff(run, accelerator, workspace.fd, truth, pace))
+        if ripgrep is not None:
+            engines.append(Ripgrep(run, ripgrep, workspace.fd, truth, pace))
+        self._engine = Remembered(engines, truth) if engines else None
 
     def within(self, scope: Scope) -> Find:
         """Return the searches as one call may make them."""
@@ -59,9 +80,11 @@ class Finder:
         """Tell how the table stands."""
         return self._tree.standing()
 
-    def close(self) -> None:
-        """Give the table back; blocks until its thread ended."""
-        self._tree.close()
+    async def close(self) -> None:
+        """End the engines and the table's thread."""
+        if self._engine is not None:
+            await self._engine.close()
+        await to_thread.run_sync(self._tree.close)
 
 
 class Bound:
