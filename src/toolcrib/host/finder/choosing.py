@@ -1,6 +1,7 @@
 """Globs at work: which of many paths they select, by the shortest way that a pattern allows."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from toolcrib.host.finder.patterns import Alternative, joined, matching
 from toolcrib.host.finder.tree.shelves import Shelf, beneath, ending
@@ -37,18 +38,25 @@ class _Common:
 
     def among(self, shelf: Shelf, base: str) -> list[str]:
         """Return the paths of a shelf beneath `base` that match, in order."""
-        whole = self.name is not None
+        if not self.deep:
+            return self.select([path for path in shelf.by_place.get(self.lead, ()) if path.startswith(base)])
+        whole = not self.head
         if self.name is not None:
             paths = shelf.by_name.get(self.name, [])
         elif last := ending(self.tail):
             paths = shelf.by_ending.get(last, [])
-            whole = last == self.tail
+            whole = whole and last == self.tail
         else:
             paths = shelf.paths
-            whole = not self.tail
+            whole = whole and not self.tail
         low, high = beneath(paths, max(self.lead, base, key=len))
         paths = paths[low:high]
-        return paths if whole and self.deep and not self.head else self.select(paths)
+        if whole:
+            return paths
+        if self.head:
+            mark = f"/{self.head}"
+            paths = [path for path in paths if mark in path or path.startswith(self.head)]
+        return self.select(paths)
 
 
 class Globs:
@@ -73,7 +81,7 @@ class Globs:
             low, high = beneath(shelf.paths, max(base, self._lead(), key=len))
             return [path for batch in self.select(shelf.paths[low:high]) for path in batch]
         found = [each.among(shelf, base) for each in self._common]
-        kept = found[0] if len(found) == 1 else sorted({path for each in found for path in each})
+        kept = found[0] if len(found) == 1 else list(dict.fromkeys(sorted(chain.from_iterable(found))))
         return self._rest(kept)
 
     def of(self, paths: list[str], *, base: str) -> list[str]:

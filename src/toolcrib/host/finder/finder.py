@@ -13,6 +13,7 @@ from toolcrib.host.finder.fff import Fff
 from toolcrib.host.finder.fuzzy import fuzzy
 from toolcrib.host.finder.globbing import glob
 from toolcrib.host.finder.grep import grep
+from toolcrib.host.finder.heads import Heads
 from toolcrib.host.finder.listing import listing
 from toolcrib.host.finder.remembered import Remembered
 from toolcrib.host.finder.rg import Ripgrep
@@ -58,7 +59,7 @@ class Finder:
             engines.append(Fff(run, accelerator, workspace.fd, truth, pace))
         if ripgrep is not None:
             engines.append(Ripgrep(run, ripgrep, workspace.fd, truth, pace))
-        self._engine = Remembered(engines, truth) if engines else None
+        self._engine = Remembered(engines, truth, Heads(workspace.fd, truth)) if engines else None
 
     def within(self, scope: Scope) -> Find:
         """Return the searches as one call may make them."""

@@ -109,14 +109,16 @@ class _Chosen:
         self.notes = found.notes
         self.paths = found.select(globs)
         named = [one for one in globs.positive if one.prefix]
+        also: list[str] = []
         for path in found.select(globs, ignored=True):
             top = found.top(path)
             naming = [one for one in named if covers(one.prefix, top)]
             if naming and globs.selects(path, naming):
-                self.paths.append(path)
+                also.append(path)
             else:
                 self.left_out += 1
-        self.paths.sort()
+        if also:
+            self.paths = sorted([*self.paths, *also])
 
 
 def _under(handle: int, base: str, alternatives: Sequence[Alternative]) -> Under:

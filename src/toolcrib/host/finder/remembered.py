@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.engine import NOTHING, Engine, Job, Proposal, Truth, doubting
+from toolcrib.host.finder.heads import Heads
 
 _MOST_ANSWERS = 32
 _MOST_PATHS = 5_000
@@ -23,12 +24,13 @@ class _Answer:
 class Remembered:
     """Asks `engines` in order until one proposes something, and remembers it. Implements `engine.Engine`.
 
-    What changed since is left to our own scanner.
+    What changed since is left to our own scanner; with `heads` files known to be no text are not.
     """
 
-    def __init__(self, engines: Sequence[Engine], truth: Truth) -> None:
+    def __init__(self, engines: Sequence[Engine], truth: Truth, heads: Heads | None = None) -> None:
         self._engines = tuple(engines)
         self._truth = truth
+        self._heads = heads
         self._answers: OrderedDict[tuple[str, bool, int], _Answer] = OrderedDict()
 
     @property
@@ -52,6 +54,8 @@ class Remembered:
         for engine in self._engines:
             proposal = await engine.propose(job, budget)
             if proposal.rest:
+                if self._heads is not None:
+                    proposal = await self._heads.told(proposal, job, budget)
                 self._remember(key, version, job, proposal)
                 return proposal
         return NOTHING

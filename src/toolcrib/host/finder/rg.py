@@ -6,6 +6,7 @@ hold the text or a NUL; our own engine looks at those. Where they are many, it t
 NUL.
 """
 
+import asyncio
 import os
 import re
 import stat
@@ -31,6 +32,10 @@ SHARE = 4
 """Files that are read sooner than ripgrep is started once more: so many, or this part of all."""
 _TROUBLE = re.compile(r"rg: \./(.*): [^:]* \(os error \d+\)")
 """What it says of a path that it could not search."""
+_TELLING = 1_000
+"""Files of a search from which on it is worth while to know which hold a NUL."""
+_LEARNING = 60.0
+_FAREWELL = 2.0
 _PLAIN_SUFFIX = re.compile(r"\.[A-Za-z0-9_]+\Z")
 _MOST_SUFFIXES = 8
 _OWN = ".toolcribignore"
@@ -75,10 +80,14 @@ class Ripgrep:
         self._truth = truth
         self._pace = pace or Pace()
         self._odd: _Odd | None = None
+        self._learning: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
-        """Forget what was remembered."""
+        """Forget what was remembered, and end what is under way."""
         self._odd = None
+        if self._learning is not None:
+            self._learning.cancel()
+            await asyncio.wait((self._learning,), timeout=_FAREWELL)
 
     async def propose(self, job: Job, budget: Budget) -> Proposal:
         """Return what ripgrep can say of the files; nothing where it refuses the expression or runs out of time."""
@@ -102,6 +111,8 @@ class Ripgrep:
         suspects = named | swept.unsearched
         few = len(suspects) <= max(MANY, len(job.files) // SHARE)
         counts = {} if few or job.multiline else await self._counts(job, suspects, version, budget)
+        if few and not job.multiline:
+            self._begin(job, version)
         return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True)
 
     async def direct(self, search: "Direct", budget: Budget) -> "Walked | None":
@@ -138,6 +149,19 @@ class Ripgrep:
             found = [] if ran is None else _COUNT.findall(os.fsdecode(ran.stdout))
             counts = {path: int(number) for path, number in found if path in candidates}
         return Walked(candidates, counts, frozenset(troubled))
+
+    def _begin(self, job: Job, version: int) -> None:
+        """Have it found out in the background which files hold a NUL, so that the next search takes one run."""
+        learning = self._learning is not None and not self._learning.done()
+        if self._truth is not None and not learning and len(job.files) >= _TELLING:
+            self._learning = asyncio.get_running_loop().create_task(self._learn(job, version))
+
+    async def _learn(self, job: Job, version: int) -> None:
+        budget = Budget(seconds=_LEARNING, entries=0)
+        swept = await self._sweep(job, ("--files-with-matches", "--text", r"--regexp=\x00"), budget)
+        if swept is not None:
+            odd = frozenset(path for path in _NAME.findall(swept.said) if path in job.files)
+            self._odd = _Odd(version, job.files, job.most_file, odd | swept.unsearched)
 
     async def _counts(self, job: Job, suspects: set[str], version: int, budget: Budget) -> dict[str, int]:
         """Count the lines of the files without a NUL, which are all that ripgrep reports by itself."""

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 
 from toolcrib.host.finder.budget import Budget
-from toolcrib.host.finder.choosing import Globs
 from toolcrib.host.finder.place import rules_above
-from toolcrib.host.finder.tree.shelves import Everything, Snapshot
+from toolcrib.host.finder.tree.shelves import Choice, Everything, Snapshot
 from toolcrib.host.finder.view import View
 from toolcrib.host.finder.walk import Notes, Plan, Walk
 
@@ -26,12 +25,12 @@ class Table:
     kept: Snapshot | None = None
     base: str = ""
 
-    def select(self, globs: Globs | None, *, ignored: bool = False) -> list[str]:
-        """Return the files that `globs` selects, in order; with `ignored` those that ignore rules leave out."""
+    def select(self, choice: Choice | None, *, ignored: bool = False) -> list[str]:
+        """Return the chosen files in order, all without a choice; with `ignored` those that ignore rules leave out."""
         if self.kept is not None:
-            return self.kept.select(globs or Everything(), self.base, ignored=ignored)
+            return self.kept.select(choice or Everything(), self.base, ignored=ignored)
         paths = list(self.ignored) if ignored else self.files
-        return sorted(paths if globs is None else (path for batch in globs.select(paths) for path in batch))
+        return sorted(paths if choice is None else choice.of(paths, base=self.base))
 
     def top(self, path: str) -> str:
         """Return the topmost ignored entry that an ignored file is or lies in."""
@@ -57,7 +56,7 @@ def table(view: View, budget: Budget, under: Under) -> Table:
         shows=view.shows, budget=budget, most_depth=under.most_depth, most_size=under.most_size, named=under.named
     )
     walk = Walk(view.root, plan)
-    found = Table(notes=walk.notes)
+    found = Table(notes=walk.notes, base=under.base)
     rules, within = rules_above(view, under.base[:-1])
     for level in walk.levels(under.handle, under.base, rules, within):
         if level.denied:

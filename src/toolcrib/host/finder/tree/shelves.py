@@ -39,9 +39,17 @@ class Shelf:
         return found
 
     @cached_property
-    def places(self) -> dict[str, None]:
-        """Return the directories that hold the paths, without a slash at the end, in order of their first path."""
-        return dict.fromkeys(path.rpartition("/")[0] for path in self.paths)
+    def by_place(self) -> dict[str, list[str]]:
+        """Return the paths by directory, which ends in a slash, empty for the root."""
+        found: dict[str, list[str]] = {}
+        for path in self.paths:
+            found.setdefault(path[: path.rfind("/") + 1], []).append(path)
+        return found
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """Return the paths with letter case folded."""
+        return [path.casefold() for path in self.paths]
 
     def holds(self, path: str) -> bool:
         """Tell whether the path is here."""
@@ -69,8 +77,8 @@ class Whole:
     @cached_property
     def places(self) -> list[str]:
         """Return the directories that hold them, and some that did."""
-        new = {path.rpartition("/")[0]: None for path, said in self._changes.items() if said == ""}
-        return list({**self._visible.places, **new})
+        new = {path[: path.rfind("/") + 1]: None for path, said in self._changes.items() if said == ""}
+        return [place[:-1] for place in {**self._visible.by_place, **new}]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
