@@ -47,6 +47,8 @@ class Proposal:
     binary: frozenset[str] = frozenset()
     """Files without a match because they are no text, when `rest` is true."""
     rest: bool
+    read: bool = False
+    """Whether the files were read for this proposal. Else a change that gives no event may not be in it."""
 
 
 NOTHING = Proposal(counts={}, doubtful=frozenset(), rest=False)

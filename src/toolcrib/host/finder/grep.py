@@ -7,7 +7,7 @@ from toolcrib.host.finder.answer import Answer, Prepared
 from toolcrib.host.finder.budget import Budget, hop
 from toolcrib.host.finder.choosing import Globs
 from toolcrib.host.finder.cursor import key_of, take
-from toolcrib.host.finder.engine import NOTHING, Engine, Job
+from toolcrib.host.finder.engine import NOTHING, Engine, Job, Proposal, doubting
 from toolcrib.host.finder.matching import matcher
 from toolcrib.host.finder.patterns import Alternative, parse
 from toolcrib.host.finder.place import Start, start
@@ -26,7 +26,7 @@ async def grep(view: View, engine: Engine | None, query: Query) -> Found:
     prepared = await hop(
         budget, partial(rooted, view, lambda own: prepare(own, budget, query, sizes=engine is not None))
     )
-    proposal = NOTHING
+    proposal, job = NOTHING, None
     if engine is not None and prepared.parsed is not None and len(prepared.files) > FEW and not budget.spent():
         places, files = _places(prepared)
         job = Job(
@@ -42,6 +42,18 @@ async def grep(view: View, engine: Engine | None, query: Query) -> Found:
             most_file=view.settings.max_file,
         )
         proposal = await engine.propose(job, budget)
+    found = await _answered(view, budget, prepared, proposal)
+    if found.total_lines == 0 and job is not None and proposal.rest and not proposal.read and view.tree is not None:
+        # That there is nothing is only said once every file was asked for changes that give no event.
+        changed = await hop(budget, view.tree.verified)
+        if changed is None:
+            return await _answered(view, budget, prepared, NOTHING)
+        if changed & job.files:
+            return await _answered(view, budget, prepared, doubting(proposal, job, changed))
+    return found
+
+
+async def _answered(view: View, budget: Budget, prepared: Prepared, proposal: Proposal) -> Found:
     return await hop(budget, partial(rooted, view, lambda own: Answer(own, budget, prepared, proposal).found()))
 
 

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.engine import NOTHING, Engine, Job, Proposal, Truth, doubting
@@ -78,7 +78,7 @@ class Remembered:
     def _remember(self, key: tuple[str, bool, int], version: int, job: Job, proposal: Proposal) -> None:
         if len(proposal.counts) + len(proposal.doubtful) > _MOST_PATHS:
             return
-        self._answers[key] = _Answer(version, job.files, proposal)
+        self._answers[key] = _Answer(version, job.files, replace(proposal, read=False))
         self._answers.move_to_end(key)
         if len(self._answers) > _MOST_ANSWERS:
             self._answers.popitem(last=False)

@@ -113,7 +113,7 @@ class Ripgrep:
         counts = {} if few or job.multiline else await self._counts(job, suspects, version, budget)
         if few and not job.multiline:
             self._begin(job, version)
-        return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True)
+        return Proposal(counts=counts, doubtful=frozenset(suspects.difference(counts)), rest=True, read=True)
 
     async def direct(self, search: "Direct", budget: Budget) -> "Walked | None":
         """Have ripgrep walk the tree itself: for a search before there is a table. The candidates are to be verified.
@@ -199,7 +199,7 @@ class Ripgrep:
         doubtful = (odd | swept.unsearched | changed) & job.files
         found = ((path, int(number)) for path, number in _COUNT.findall(swept.said))
         counts = {path: number for path, number in found if path in job.files and path not in doubtful}
-        return Proposal(counts=counts, doubtful=doubtful, rest=True)
+        return Proposal(counts=counts, doubtful=doubtful, rest=True, read=True)
 
     async def _sweep(self, job: Job, words: Sequence[str], budget: Budget) -> "_Swept | None":
         """Run over the job's directories; None where that failed in a way that says nothing of the files."""

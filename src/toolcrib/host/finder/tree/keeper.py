@@ -128,6 +128,15 @@ class Keeper:
             raise RestlessError
         self._remember()
 
+    def verify(self) -> frozenset[str]:
+        """Ask every file whether it is as the table has it, take over those that are not, and return them."""
+        version = self.version
+        for node in list(self.forest.top.all()):
+            self.forest.verify(node)
+        self._remember()
+        changed = self.changed_since(version)
+        return frozenset() if changed is None else changed
+
     def snapshot(self) -> Snapshot:
         """Return the table as it was last settled."""
         forest = self.forest

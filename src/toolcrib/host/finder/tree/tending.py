@@ -50,6 +50,29 @@ class Tended(Forest):
         finally:
             os.close(handle)
 
+    def verify(self, node: Directory) -> None:
+        """Look at the files of one directory that are not as the table has them."""
+        handle = self._held(node) if node.files else None
+        if handle is None:
+            return
+        try:
+            marks, at = node.marks, 0
+            differing: list[str] = []
+            for name in node.files:
+                try:
+                    status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+                except OSError:
+                    differing.append(name)
+                    continue
+                finally:
+                    at += MARK
+                if status.st_mtime_ns != marks[at - 3] or status.st_ctime_ns != marks[at - 2]:
+                    differing.append(name)
+            for name in differing:
+                self._look(node, handle, name)
+        finally:
+            os.close(handle)
+
     def _held(self, node: Directory) -> int | None:
         """Open a directory of the table; None where its path leads to another one, or to none."""
         if not node.readable:

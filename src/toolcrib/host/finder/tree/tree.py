@@ -101,6 +101,25 @@ class Tree:
         with self._lock:
             return None if self._keeper is None else self._keeper.changed_since(version)
 
+    def verified(self) -> frozenset[str] | None:
+        """Return the files that changed without an event, found by asking every file; None where there is no table.
+
+        A write through a mapping gives none (inotify(7)). What is found is taken over into the table.
+        """
+        if not self._lock.acquire(timeout=PATIENCE):
+            return None
+        try:
+            keeper = self._keeper
+            if keeper is None:
+                return None
+            try:
+                return keeper.verify()
+            except (OSError, UnfitError) as error:
+                self._lose(error)
+                return None
+        finally:
+            self._lock.release()
+
     @property
     def version(self) -> int:
         """Grows with every change that became known."""
