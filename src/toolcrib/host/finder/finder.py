@@ -57,8 +57,9 @@ class Finder:
         engines: list[Engine] = []
         if accelerator is not None:
             engines.append(Fff(run, accelerator, workspace.fd, truth, pace))
-        if ripgrep is not None:
-            engines.append(Ripgrep(run, ripgrep, workspace.fd, truth, pace))
+        self._ripgrep = None if ripgrep is None else Ripgrep(run, ripgrep, workspace.fd, truth, pace)
+        if self._ripgrep is not None:
+            engines.append(self._ripgrep)
         self._engine = Remembered(engines, truth, Heads(workspace.fd, truth)) if engines else None
 
     def within(self, scope: Scope) -> Find:
@@ -71,7 +72,7 @@ class Finder:
             excludes=self._excludes,
             tree=self._tree,
         )
-        return Bound(view, self._engine)
+        return Bound(view, self._engine, self._ripgrep)
 
     def begin(self) -> None:
         """Have the table grown in the background; a first search does so at its end."""
@@ -91,9 +92,10 @@ class Finder:
 class Bound:
     """The searches of one call. Implements `ports.find.Find`; see there for what each method promises."""
 
-    def __init__(self, view: View, engine: Engine | None) -> None:
+    def __init__(self, view: View, engine: Engine | None, ripgrep: Ripgrep | None) -> None:
         self._view = view
         self._engine = engine
+        self._ripgrep = ripgrep
 
     async def listing(self, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
         """List a directory."""
@@ -109,7 +111,7 @@ class Bound:
         """Search file contents."""
         bounded = replace(query, limit=self._limit(query.limit))
         try:
-            return await grep(self._view, self._engine, bounded)
+            return await grep(self._view, self._engine, bounded, ripgrep=self._ripgrep)
         finally:
             self._begin()
 

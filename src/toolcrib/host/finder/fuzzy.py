@@ -56,13 +56,15 @@ def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cur
 def _found(seen: Table, words: Sequence[str], at: Start) -> tuple[list[str], "_Like", int]:
     """Return the files that hold the words in the strictest way that finds any, and how many ignored ones do."""
     ways = (_Exact(words), _InOrder(words), _Near(words))
+    ignored = 0
     for like in ways:
         found = seen.select(like)
         left = seen.select(like, ignored=True)
         named = [path for path in left if at.path and covers(at.path, seen.top(path))]
         if found or named:
             return (sorted([*found, *named]) if named else found), like, len(left) - len(named)
-    return [], ways[-1], 0
+        ignored = ignored or len(left)
+    return [], ways[-1], ignored
 
 
 class _Like:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from functools import partial
 
+from toolcrib.host.finder import cold
 from toolcrib.host.finder.answer import Answer, Prepared
 from toolcrib.host.finder.budget import Budget, hop
 from toolcrib.host.finder.choosing import Globs
@@ -11,6 +12,7 @@ from toolcrib.host.finder.engine import NOTHING, Engine, Job, Proposal, doubting
 from toolcrib.host.finder.matching import matcher
 from toolcrib.host.finder.patterns import Alternative, parse
 from toolcrib.host.finder.place import Start, start
+from toolcrib.host.finder.rg import Ripgrep
 from toolcrib.host.finder.table import Table, Under, covers, split_absolute, table
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.ports.find import Found, Query
@@ -20,9 +22,14 @@ FEW = 48
 """Files that are read sooner than a program is started."""
 
 
-async def grep(view: View, engine: Engine | None, query: Query) -> Found:
-    """Search file contents; see `ports.find.Find.grep`."""
+async def grep(view: View, engine: Engine | None, query: Query, *, ripgrep: Ripgrep | None = None) -> Found:
+    """Search file contents; see `ports.find.Find.grep`. With `ripgrep` a first search need not wait for a walk."""
     budget = view.budget()
+    if ripgrep is not None and cold.is_first(view):
+        first = await hop(budget, partial(rooted, view, lambda own: _first(own, query)))
+        found = None if first is None else await cold.search(view, ripgrep, first, budget)
+        if found is not None:
+            return found
     prepared = await hop(
         budget, partial(rooted, view, lambda own: prepare(own, budget, query, sizes=engine is not None))
     )
@@ -65,13 +72,7 @@ def prepare(view: View, budget: Budget, query: Query, *, sizes: bool) -> Prepare
     """
     found, parsed, multiline = matcher(query)
     with start(view, query.path, files=True) as at:
-        key: Json = [
-            "grep",
-            view.workspace.root,
-            at.path,
-            *(query.pattern, query.mode, query.glob, query.ignore_case, query.multiline, query.output),
-            query.include_ignored,
-        ]
+        key = _key(view, at, query)
         after = key_of((str, int), take(key, query.cursor))
         globs = _filter(view, at, query.glob)
         named = ("",) if query.include_ignored else (at.base,) if at.path else ()
@@ -90,6 +91,42 @@ def prepare(view: View, budget: Budget, query: Query, *, sizes: bool) -> Prepare
         ignored=ignored,
         found=seen,
     )
+
+
+def _first(view: View, query: Query) -> cold.First | None:
+    """Read the arguments of a search that ripgrep may make by itself; None for any other."""
+    if query.cursor is not None or query.glob is not None or query.include_ignored:
+        return None
+    found, parsed, multiline = matcher(query)
+    if parsed is None:
+        return None
+    with start(view, query.path, files=True) as at:
+        if at.path or not cold.is_large(view, Under(handle=at.handle, base="")):
+            return None
+        key = _key(view, at, query)
+    prepared = Prepared(
+        query=query,
+        key=key,
+        after=None,
+        matcher=found,
+        parsed=parsed,
+        multiline=multiline,
+        files=[],
+        ignored=0,
+        found=Table(),
+    )
+    return cold.First(prepared, parsed.exact())
+
+
+def _key(view: View, at: Start, query: Query) -> Json:
+    """Return what binds a cursor to the search."""
+    return [
+        "grep",
+        view.workspace.root,
+        at.path,
+        *(query.pattern, query.mode, query.glob, query.ignore_case, query.multiline, query.output),
+        query.include_ignored,
+    ]
 
 
 def _places(prepared: Prepared) -> tuple[Collection[str], frozenset[str]]:

@@ -28,8 +28,9 @@ _MOST_ARGUMENTS = 1 << 20
 _COUNT = re.compile(r"\./([^\x00]*)\x00(\d+)\n")
 _NAME = re.compile(r"\./([^\x00]*)\x00")
 MANY = 500
+MANY_WALKED = 4_000
 SHARE = 4
-"""Files that are read sooner than ripgrep is started once more: so many, or this part of all."""
+"""Files that are read sooner than ripgrep is started once more: so many, or this part of all; more when it walks."""
 _TROUBLE = re.compile(r"rg: \./(.*): [^:]* \(os error \d+\)")
 """What it says of a path that it could not search."""
 _TELLING = 1_000
@@ -144,7 +145,7 @@ class Ripgrep:
             return None
         candidates = frozenset(_NAME.findall(os.fsdecode(ran.stdout)))
         counts: dict[str, int] = {}
-        if len(candidates) > MANY and not search.multiline:
+        if len(candidates) > MANY_WALKED and not search.multiline:
             ran = await self._ran([*options, "--count", f"--regexp={search.expression}", "--", *place], budget)
             found = [] if ran is None else _COUNT.findall(os.fsdecode(ran.stdout))
             counts = {path: int(number) for path, number in found if path in candidates}
