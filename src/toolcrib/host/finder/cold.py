@@ -1,6 +1,7 @@
 """The first content search of a large tree, before there is a table: ripgrep walks, and we check what it names.
 
-It finds only; that there is nothing is never said from here, nor is it counted what ignore rules leave out.
+It finds only; that there is nothing is never said from here, nor is it counted what ignore rules leave out and which
+files are too large.
 """
 
 import os
@@ -55,7 +56,7 @@ async def search(view: View, ripgrep: Ripgrep, first: First, budget: Budget) -> 
         ),
         budget,
     )
-    if walked is None:
+    if walked is None or walked.unsearched:
         return None
     found = await hop(budget, partial(rooted, view, lambda own: _found(own, budget, first, walked)))
     return found if found.total_lines else None
@@ -63,8 +64,6 @@ async def search(view: View, ripgrep: Ripgrep, first: First, budget: Budget) -> 
 
 def _found(view: View, budget: Budget, first: First, walked: Walked) -> Found:
     seen = Table()
-    for path in sorted(walked.unsearched):
-        seen.notes.unread(path)
     judge = _Judge(view)
     files = [path for path in sorted(walked.candidates) if judge.takes(path)]
     counts = {path: walked.counts[path] for path in files if path in walked.counts}

@@ -4,6 +4,7 @@ Asking sets a barrier into the kernel's queue: every change made before the ques
 touched is looked at, before the answer. Where that cannot be had, there is no table, and searches walk the disk.
 """
 
+import errno
 import os
 import select
 import threading
@@ -198,7 +199,7 @@ class Tree:
 
     def _lose(self, error: Exception) -> None:
         """Give the table up, with the lock held; the background grows another."""
-        self._reason = str(error) if isinstance(error, UnfitError) else error.__class__.__name__ + f": {error}"
+        self._reason = _reason(error)
         self._end("closed" if self._stage == "closed" else "off")
 
     def _end(self, stage: Stage) -> None:
@@ -218,3 +219,15 @@ class Tree:
             self._fallen.pop().close()
         with suppress(BlockingIOError):
             os.read(self._wake, 4096)
+
+
+def _reason(error: Exception) -> str:
+    """Say why there is no table."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOSPC:
+        return "no watches are left (fs.inotify.max_user_watches)"
+    if number in {errno.EMFILE, errno.ENFILE}:
+        return "no inotify instance or file handle is left (fs.inotify.max_user_instances)"
+    if isinstance(error, TimeoutError):
+        return "changes came faster than they could be read"
+    return str(error)
