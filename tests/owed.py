@@ -35,7 +35,7 @@ FEATURES = (
 )
 """The words by which a row says who owes it."""
 
-BUILT = frozenset({"line", "patch"})
+BUILT = frozenset({"line", "patch", "finder"})
 """The features that exist: each of their rows needs a test."""
 
 KINDS = {

@@ -125,6 +125,7 @@ async def test_an_accelerator_that_talks_nonsense_is_not_believed(
         assert await made.propose(one, budget()) == NOTHING
 
 
+@pytest.mark.promise("P-search-engine")
 async def test_an_accelerator_that_is_killed_in_the_middle_is_replaced_a_few_times(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ async def test_a_library_that_is_broken_or_removed_is_done_without(
         os.close(handle)
 
 
+@pytest.mark.promise("P-search-engine")
 async def test_the_library_torn_away_under_a_running_index_changes_no_answer(
     root: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

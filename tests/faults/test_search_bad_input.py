@@ -299,6 +299,7 @@ print(done if handle >= 0 else "none")
 
 
 @pytest.mark.parametrize(("limit", "most"), [("max_inotify_watches", 5), ("max_inotify_instances", 0)])
+@pytest.mark.promise("P-search-limits")
 def test_searches_are_exact_where_the_kernel_watches_hardly_anything(
     workspace: Workspace, limit: str, most: int
 ) -> None:
@@ -323,6 +324,7 @@ def test_searches_are_exact_where_the_kernel_watches_hardly_anything(
         changed_and_searched(there, workspace.ws)
 
 
+@pytest.mark.promise("P-search-limits")
 def test_more_changes_than_the_kernel_keeps_are_seen_all_the_same(workspace: Workspace) -> None:
     limit = Path("/proc/sys/fs/inotify/max_queued_events")
     events = int(limit.read_text()) if limit.exists() else 16_384

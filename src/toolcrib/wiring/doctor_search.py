@@ -59,8 +59,10 @@ def table(where: Places, root: str) -> Check:
         os.close(handle)
     took = time.monotonic() - began
     if standing.stage == "ready":
-        found = f"{standing.files:,} files in {standing.directories:,} directories, kept by the kernel's events"
-        return Check(name="search table", state="ok", found=f"{found}; grown in {took:.1f} s")
+        files = f"{standing.files:,} file{'' if standing.files == 1 else 's'}"
+        places = f"{standing.directories:,} {'directory' if standing.directories == 1 else 'directories'}"
+        found = f"{files} in {places}, kept by the kernel's events; grown in {took:.1f} s"
+        return Check(name="search table", state="ok", found=found)
     if standing.stage == "growing":
         found = f"not grown within {took:.0f} s; until it is, searches walk the disk"
         return Check(name="search table", state="note", found=found)

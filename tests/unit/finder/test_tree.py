@@ -156,7 +156,7 @@ class Churn:
 
 
 @pytest.mark.soak("finder")
-@pytest.mark.promise("P-search-fresh", "S-toolkit-one-finder")
+@pytest.mark.promise("P-search-table")
 def test_the_table_is_what_a_walk_finds_after_any_changes(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()
@@ -171,6 +171,7 @@ def test_the_table_is_what_a_walk_finds_after_any_changes(tmp_path: Path) -> Non
     assert len(churn.directories()) > 10, "the changes left something to look at"
 
 
+@pytest.mark.promise("P-search-table")
 def test_without_the_barrier_the_table_would_be_behind(tmp_path: Path) -> None:
     with tree_of(tmp_path) as tree:
         before = tree.current()

@@ -1,0 +1,124 @@
+"""What a person may rely on of the resident table and the engines, through the public library."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from calling import ok, opened
+from conftest import Workspace
+from toolcrib.host.finder.engine import Job, Proposal
+from toolcrib.host.finder.tree.tree import Tree
+from toolcrib.wiring.doctor import examine
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def walks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Count the walks that searches make of their own."""
+    made: list[str] = []
+    from_disk = "toolcrib.host.finder.table.Walk"
+    walk = __import__("toolcrib.host.finder.table", fromlist=["Walk"]).Walk
+
+    def counted(*args: object) -> object:
+        made.append("walk")
+        return walk(*args)
+
+    monkeypatch.setattr(from_disk, counted)
+    return made
+
+
+async def settled(condition: Callable[[], bool]) -> None:
+    """Wait until the table is there."""
+    with anyio.fail_after(20):
+        while not condition():
+            await anyio.sleep(0.005)
+
+
+@pytest.mark.promise("P-search-table")
+async def test_once_there_is_a_table_no_search_walks_and_all_of_them_see_the_last_change(
+    workspace: Workspace, walks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees: list[Tree] = []
+    begin = Tree.start
+
+    def start(tree: Tree) -> None:
+        trees.append(tree)
+        begin(tree)
+
+    monkeypatch.setattr(Tree, "start", start)
+    workspace.write("a.txt", "needle\n")
+    async with opened(workspace.ws) as crib:
+        await ok(crib, "glob", pattern="**")
+        await settled(lambda: trees[0].standing().stage == "ready")
+        walks.clear()
+        workspace.write("deep/er/b.txt", "needle\n")
+        assert (await ok(crib, "glob", pattern="**/*.txt")).payload["paths"] == ["a.txt", "deep/er/b.txt"]
+        found = await ok(crib, "grep", pattern="needle", output="files")
+        assert [each["path"] for each in found.payload["files"]] == ["a.txt", "deep/er/b.txt"]
+        assert (await ok(crib, "fff_search", query="b txt")).payload["files"][0]["path"] == "deep/er/b.txt"
+        (workspace.ws / "a.txt").unlink()
+        assert (await ok(crib, "glob", pattern="*")).payload["paths"] == []
+        assert len(set(map(id, trees))) == 1
+        assert walks == []
+
+
+@pytest.mark.promise("P-search-first")
+async def test_the_first_content_search_of_a_large_tree_leaves_the_walk_to_ripgrep(
+    workspace: Workspace, walks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.host.finder.cold.LARGE", 20)
+    workspace.write(".gitignore", "*.log\n")
+    workspace.write(".toolcribignore", "secret/\n")
+    for number in range(60):
+        workspace.write(f"d{number}/f.txt", "needle\n" if number % 7 == 0 else "hay\n")
+    workspace.write("d1/x.log", "needle\n")
+    workspace.write("secret/s.txt", "needle\n")
+    async with opened(workspace.ws) as crib:
+        found = await ok(crib, "grep", pattern="needle", output="files")
+        assert sorted(each["path"] for each in found.payload["files"]) == sorted(
+            f"d{number}/f.txt" for number in range(0, 60, 7)
+        )
+        assert walks == ["walk"], "one look at whether the tree is large"
+    walks.clear()
+    async with opened(workspace.ws) as crib:
+        nothing = await ok(crib, "grep", pattern="absent")
+        assert (nothing.payload["total"], nothing.bounds.skipped_ignored) == (0, 2)
+        assert len(walks) == 2, "that there is nothing is said after a walk of ours"
+
+
+@pytest.mark.promise("P-search-none")
+async def test_no_match_is_not_said_of_a_file_that_changed_without_an_event(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(_engines: object, job: Job, _budget: object) -> Proposal:
+        assert job.files
+        return Proposal(counts={}, doubtful=frozenset(), rest=True)
+
+    for number in range(60):
+        workspace.write(f"f{number}.txt", "hay\n")
+    async with opened(workspace.ws) as crib:
+        await ok(crib, "grep", pattern="needle")
+        with anyio.fail_after(20):
+            while (await ok(crib, "grep", pattern="needle")).payload["total"] != 0:
+                await anyio.sleep(0.01)
+        monkeypatch.setattr("toolcrib.host.finder.remembered.Remembered.propose", nothing)
+        beside = tmp_path / "beside"
+        beside.hardlink_to(workspace.ws / "f7.txt")
+        await ok(crib, "glob", pattern="*")
+        beside.write_text("needle\n")
+        assert os.stat(workspace.ws / "f7.txt").st_size == len("needle\n")
+        found = await ok(crib, "grep", pattern="needle")
+        assert [each["path"] for each in found.payload["matches"]] == ["f7.txt"]
+
+
+@pytest.mark.promise("P-search-limits")
+async def test_doctor_says_how_searches_are_answered(workspace: Workspace) -> None:
+    workspace.write("a.txt", "a\n")
+    found = {check.name: check for check in await examine(str(workspace.ws))}
+    assert found["search table"].state == "ok"
+    assert "1 file in 1 directory" in found["search table"].found
+    assert found["accelerator"].state in {"ok", "note"}
