@@ -18,6 +18,8 @@ from _harness import CACHE, p50, workspace
 from _trees import files_of
 
 from toolcrib import Crib, Ok
+from toolcrib.host.finder import remembered
+from toolcrib.wiring import build
 
 IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{4,40}\b")
 SAME = ("--hidden", "--no-ignore-parent")
@@ -189,11 +191,34 @@ def worst(pairs: Iterable[Pair]) -> Pair:
     return min(pairs, key=lambda pair: pair.faster)
 
 
-def named_tree() -> str:
-    """Take `--tree NAME` out of the command line, and return the name."""
-    if "--tree" not in sys.argv:
-        return "std"
-    at = sys.argv.index("--tree")
-    name = sys.argv[at + 1]
+def named(option: str, usual: str) -> str:
+    """Take `option` with its value out of the command line, and return the value."""
+    if option not in sys.argv:
+        return usual
+    at = sys.argv.index(option)
+    value = sys.argv[at + 1]
     del sys.argv[at : at + 2]
-    return name
+    return value
+
+
+def take(engine: str) -> None:
+    """Have cribs of this process use the accelerator that `script/setup --bench` installed, or none."""
+    beneath = sorted((CACHE / "fff").rglob("libfff_c.so")) if engine == "fff" else []
+    library = str(beneath[0]) if beneath else None
+    if engine == "fff" and library is None:
+        sys.exit("finder: fff is not installed; script/setup --bench does that")
+
+    def found(*_places: object, **_rest: object) -> str | None:
+        return library
+
+    build.find_accelerator = found
+
+
+@contextmanager
+def forgetful() -> Generator[None]:
+    """Have engines forget what they proposed, so that each question is asked as for the first time."""
+    usual, remembered.MOST_ANSWERS = remembered.MOST_ANSWERS, 0
+    try:
+        yield
+    finally:
+        remembered.MOST_ANSWERS = usual

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _finding import Peers, Queries, chosen, named_tree, ours, peers, state
+from _finding import Peers, Queries, chosen, named, ours, peers, state
 from _harness import Figure, Plan, main
 from _trees import tree
 
@@ -208,5 +208,5 @@ def told(unexplained: Iterable[Differs]) -> int:
 
 
 if __name__ == "__main__":
-    which = named_tree()
+    which = named("--tree", "std")
     main(f"Equal results, tree {which} (`script/bench search_equal`)", partial(measure, which))

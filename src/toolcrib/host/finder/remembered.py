@@ -8,7 +8,8 @@ from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.engine import NOTHING, Engine, Job, Proposal, Truth, doubting
 from toolcrib.host.finder.heads import Heads
 
-_MOST_ANSWERS = 32
+MOST_ANSWERS = 32
+"""Answers that are remembered."""
 _MOST_PATHS = 5_000
 """Paths in an answer that is worth its memory; reading more files is slower than asking again."""
 _MOST_CHANGED = 200
@@ -80,7 +81,7 @@ class Remembered:
             return
         self._answers[key] = _Answer(version, job.files, replace(proposal, read=False))
         self._answers.move_to_end(key)
-        if len(self._answers) > _MOST_ANSWERS:
+        while len(self._answers) > MOST_ANSWERS:
             self._answers.popitem(last=False)
 
 
