@@ -122,3 +122,26 @@ async def test_doctor_says_how_searches_are_answered(workspace: Workspace) -> No
     assert found["search table"].state == "ok"
     assert "1 file in 1 directory" in found["search table"].found
     assert found["accelerator"].state in {"ok", "note"}
+
+
+@pytest.mark.promise("P-search-used")
+async def test_files_that_were_used_lately_come_first_in_a_fuzzy_search(workspace: Workspace) -> None:
+    for name in "abcdef":
+        workspace.write(f"{name}/report.py", "x = 1\n")
+    async with opened(workspace.ws) as crib:
+
+        async def ranked(**args: object) -> tuple[list[str], str | None]:
+            found = await ok(crib, "fff_search", query="report", **args)
+            return [each["path"] for each in found.payload["files"]], found.bounds.next_cursor
+
+        assert (await ranked())[0] == [f"{name}/report.py" for name in "abcdef"]
+        await ok(crib, "read_file", path="e/report.py")
+        await ok(crib, "write_file", path="d/report.py", content="x = 2\n", overwrite_existing=True)
+        first, cursor = await ranked(limit=3)
+        assert first == ["d/report.py", "e/report.py", "a/report.py"]
+        await ok(crib, "read_file", path="f/report.py")
+        assert (await ranked(limit=3, cursor=cursor))[0] == ["b/report.py", "c/report.py", "f/report.py"]
+        assert (await ranked(limit=3))[0] == ["d/report.py", "f/report.py", "e/report.py"]
+    async with opened(workspace.ws) as crib:
+        again = await ok(crib, "fff_search", query="report", limit=1)
+        assert again.payload["files"][0]["path"] == "d/report.py"

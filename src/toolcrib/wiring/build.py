@@ -120,6 +120,7 @@ class _Opened:
             ripgrep=find_ripgrep(where.search_path),
             excludes=str(where.git_excludes),
             accelerator=find_accelerator(where.search_path, workspace=root),
+            tape=store.tape,
         )
         self.snapshots = WorkspaceSnapshots(workspace, blobs=store.blobs, jobs=store.jobs, tape=store.tape)
 

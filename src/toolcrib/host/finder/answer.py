@@ -1,6 +1,5 @@
 """The answer of a content search, put together file by file: totals of all, and the page that is shown."""
 
-import bisect
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -12,6 +11,7 @@ from toolcrib.host.finder.reading import Shelf
 from toolcrib.host.finder.scanning import Hit, Scanned, Scanner, Wanted
 from toolcrib.host.finder.syntax import Parsed
 from toolcrib.host.finder.table import Table
+from toolcrib.host.finder.tree.shelves import holds
 from toolcrib.host.finder.view import View
 from toolcrib.ports.find import Counted, Found, Match, Query
 from toolcrib.terms.digest import Json
@@ -85,7 +85,7 @@ class Answer:
         if not proposal.rest:
             return files
         named = {*proposal.counts, *proposal.doubtful}
-        named.update(path for path in self.prepared.found.notes.large if _among(files, path))
+        named.update(path for path in self.prepared.found.notes.large if holds(files, path))
         self._binary += len(proposal.binary)
         return sorted(named)
 
@@ -154,9 +154,3 @@ class Answer:
         around = chain.from_iterable(range(max(1, each.line - context), each.last + context + 1) for each in hits)
         matching = {each.line for each in hits}
         return {line for line in around if line > after and line not in matching and (stop is None or line < stop)}
-
-
-def _among(files: list[str], path: str) -> bool:
-    """Tell whether sorted `files` hold the path."""
-    at = bisect.bisect_left(files, path)
-    return at < len(files) and files[at] == path

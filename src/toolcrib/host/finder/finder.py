@@ -18,11 +18,13 @@ from toolcrib.host.finder.listing import listing
 from toolcrib.host.finder.remembered import Remembered
 from toolcrib.host.finder.rg import Ripgrep
 from toolcrib.host.finder.tree.tree import Standing, Tree
+from toolcrib.host.finder.usage import Usage
 from toolcrib.host.finder.view import View, rooted
 from toolcrib.host.workspace.workspace import Workspace
 from toolcrib.ports.find import Find, Found, Listed, Page, Query, Scored
 from toolcrib.ports.run import Hold, Run
 from toolcrib.ports.scope import Scope
+from toolcrib.ports.tape import Tape
 from toolcrib.terms.refusals import Refusal
 from toolcrib.terms.settings import SearchSettings
 
@@ -36,7 +38,8 @@ class Runner(Run, Hold, Protocol):
 class Finder:
     """What the searches of one workspace share. `ripgrep` and `accelerator` are paths, None to do without.
 
-    `excludes` is the path of the person's own git excludes file (core.excludesFile), which may be missing.
+    `excludes` is the path of the person's own git excludes file (core.excludesFile), which may be missing. With a
+    `tape` files that were used lately come first in fuzzy searches.
     """
 
     def __init__(
@@ -48,11 +51,13 @@ class Finder:
         ripgrep: str | None,
         excludes: str | None,
         accelerator: str | None = None,
+        tape: Tape | None = None,
     ) -> None:
         self._workspace = workspace
         self._settings = settings
         self._excludes = excludes
         self._tree = Tree(workspace.fd, excludes=excludes, most_file=settings.max_file)
+        self._usage = None if tape is None else Usage(tape)
         pace, truth = Pace(), self._tree
         engines: list[Engine] = []
         if accelerator is not None:
@@ -72,7 +77,7 @@ class Finder:
             excludes=self._excludes,
             tree=self._tree,
         )
-        return Bound(view, self._engine, self._ripgrep)
+        return Bound(view, self._engine, self._ripgrep, self._usage)
 
     def begin(self) -> None:
         """Have the table grown in the background; a first search does so at its end."""
@@ -92,10 +97,11 @@ class Finder:
 class Bound:
     """The searches of one call. Implements `ports.find.Find`; see there for what each method promises."""
 
-    def __init__(self, view: View, engine: Engine | None, ripgrep: Ripgrep | None) -> None:
+    def __init__(self, view: View, engine: Engine | None, ripgrep: Ripgrep | None, usage: Usage | None) -> None:
         self._view = view
         self._engine = engine
         self._ripgrep = ripgrep
+        self._usage = usage
 
     async def listing(self, path: str, *, depth: int, limit: int, cursor: str | None) -> Page[Listed]:
         """List a directory."""
@@ -118,7 +124,10 @@ class Bound:
     async def fuzzy(self, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
         """Rank file names by likeness to `query`."""
         most = self._limit(limit)
-        return await self._work(partial(fuzzy, query=query, under=under, limit=most, cursor=cursor))
+        if self._usage is not None:
+            await self._usage.refresh()
+        search = partial(fuzzy, query=query, usage=self._usage, under=under, limit=most, cursor=cursor)
+        return await self._work(search)
 
     async def _work(self, search: Callable[[View, Budget], Page[T]]) -> Page[T]:
         budget = self._view.budget()

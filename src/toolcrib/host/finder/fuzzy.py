@@ -6,7 +6,7 @@ of the whole query to the file's name.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rapidfuzz import fuzz, process
 
@@ -14,7 +14,8 @@ from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.cursor import key_of, put, take
 from toolcrib.host.finder.place import Start, start
 from toolcrib.host.finder.table import Table, Under, covers, table
-from toolcrib.host.finder.tree.shelves import Shelf, beneath
+from toolcrib.host.finder.tree.shelves import Shelf, beneath, holds
+from toolcrib.host.finder.usage import Usage
 from toolcrib.host.finder.view import View
 from toolcrib.ports.find import Page, Scored
 from toolcrib.terms.refusals import Refusal
@@ -26,12 +27,15 @@ _COMMON = "zqxjkvwyfbghpmudcltisnorae"
 """Letters from rare to common in names of files; any other character is rarer."""
 _RARE = 2
 _TIES = 100
+_LIFT = 0.5
 _SHORT = 2
 """Characters of a word that must stand there as they are."""
 
 
-def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cursor: str | None) -> Page[Scored]:
-    """Rank file names by likeness; see `ports.find.Find.fuzzy`."""
+def fuzzy(
+    view: View, budget: Budget, query: str, usage: Usage | None, *, under: str, limit: int, cursor: str | None
+) -> Page[Scored]:
+    """Rank file names by likeness; see `ports.find.Find.fuzzy`. A further page counts the uses that the first did."""
     words = query.casefold().split()
     if not words or len(query) > MOST_CHARS:
         raise Refusal(
@@ -41,14 +45,15 @@ def fuzzy(view: View, budget: Budget, query: str, *, under: str, limit: int, cur
         )
     with start(view, under) as at:
         key = ["fuzzy", view.workspace.root, at.path, query]
-        after = key_of((float, str), take(key, cursor))
+        after = key_of((float, str, int), take(key, cursor))
         seen = table(view, budget, Under(handle=at.handle, base=at.base, named=(at.base,) if at.path else ()))
         found, like, ignored = _found(seen, words, at)
-    ranked = _ranked(found, like, len(at.base), None if after else limit + 1)
+    last, used = (0, {}) if usage is None else usage.of(after[2] if after else None)
+    ranked = _lifted(_ranked(found, like, len(at.base), None if after else limit + 1), found, used, like, len(at.base))
     first = 0 if after is None else sum((-score, path) <= (-after[0], after[1]) for score, path in ranked)
     page = ranked[first : first + limit]
     more = len(ranked) > first + limit
-    bounds = view.bounds(budget, seen.notes, cursor=put(key, list(page[-1])) if more else None, ignored=ignored)
+    bounds = view.bounds(budget, seen.notes, cursor=put(key, [*page[-1], last]) if more else None, ignored=ignored)
     items = tuple(Scored(path=path, score=score) for score, path in page)
     return Page(items=items, total=None if budget.capped else len(found), bounds=bounds)
 
@@ -148,6 +153,20 @@ def _ranked(paths: Sequence[str], like: _Like, cut: int, most: int | None) -> li
     if wide is not None and most is not None and len(scored) == wide and scored[most - 1][0] == scored[-1][0]:
         return _ranked(paths, like, cut, None)  # more share this score than were asked for, and their order is by path
     return sorted(scored, key=lambda each: (-each[0], each[1]))
+
+
+def _lifted(
+    ranked: list[tuple[float, str]], paths: Sequence[str], used: Mapping[str, float], like: _Like, cut: int
+) -> list[tuple[float, str]]:
+    """Return the ranking with files that were used lately further up: half of what they lack at the most."""
+    found = [path for path in used if holds(paths, path)]
+    if not found:
+        return ranked
+    raised = {
+        path: round(score + (100 - score) * _LIFT * used[path], 2) for score, path in _ranked(found, like, cut, None)
+    }
+    rest = [(score, path) for score, path in ranked if path not in raised]
+    return sorted([*rest, *((score, path) for path, score in raised.items())], key=lambda each: (-each[0], each[1]))
 
 
 def _held(like: _Like, path: str, cut: int) -> float:

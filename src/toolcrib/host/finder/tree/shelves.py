@@ -53,8 +53,7 @@ class Shelf:
 
     def holds(self, path: str) -> bool:
         """Tell whether the path is here."""
-        at = bisect.bisect_left(self.paths, path)
-        return at < len(self.paths) and self.paths[at] == path
+        return holds(self.paths, path)
 
 
 class Whole:
@@ -220,6 +219,12 @@ def ending(path: str) -> str:
     """Return the last ending of a path's name with its dot; empty where it has none."""
     at = path.rfind(".")
     return path[at:] if at > path.rfind("/") else ""
+
+
+def holds(paths: Sequence[str], path: str) -> bool:
+    """Tell whether a path is among sorted ones."""
+    at = bisect.bisect_left(paths, path)
+    return at < len(paths) and paths[at] == path
 
 
 def beneath(paths: Sequence[str], base: str) -> tuple[int, int]:
