@@ -6,6 +6,7 @@ of the whole query to the file's name.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from rapidfuzz import fuzz, process
@@ -72,7 +73,7 @@ def _found(seen: Table, words: Sequence[str], at: Start) -> tuple[list[str], "_L
     return [], ways[-1], ignored
 
 
-class _Like:
+class _Like(ABC):
     """A way in which paths hold words. The part of a path behind the searched directory counts."""
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -97,9 +98,9 @@ class _Like:
             alive = self.one(word, folded, alive)
         return alive
 
+    @abstractmethod
     def one(self, word: str, folded: Sequence[str], alive: Sequence[int]) -> Sequence[int]:
         """Return which of `alive` hold one word."""
-        raise NotImplementedError
 
     base: float = 0.0
     """How well every path that is held so holds the words, 0 to 100; 0 where that differs."""
