@@ -20,7 +20,7 @@ from toolcrib.host.finder.walk import beneath, entered
 from toolcrib.ports.find import Found
 from toolcrib.terms.names import TEMP_NAME
 
-LARGE = 2_000
+LARGE = 1_000
 """Entries of a tree from which on ripgrep walks sooner than we do."""
 
 
