@@ -207,6 +207,29 @@ def test_the_excludes_of_the_person_and_of_a_repository_hold_once_they_change(tm
         assert held(tree.current())[0] == ["a.log", "c"]
 
 
+def test_the_excludes_of_a_repository_hold_however_old_they_look(tmp_path: Path) -> None:
+    info = tmp_path / ".git" / "info"
+    info.mkdir(parents=True)
+    (tmp_path / "a.log").write_text("a")
+    nested = tmp_path / "nested"
+    nested.mkdir()
+    (nested / "b.tmp").write_text("b")
+
+    def exclude(place: Path, text: str) -> None:
+        (place / "exclude").write_text(text)
+        os.utime(place / "exclude", (1_000_000_000, 1_000_000_000))
+
+    with tree_of(tmp_path) as tree:
+        exclude(info, "*.log\n")  # before the first search, as unpacking an archive does
+        assert held(tree.current()) == walked(tmp_path)
+        (nested / ".git" / "info").mkdir(parents=True)
+        assert held(tree.current()) == walked(tmp_path)
+        exclude(nested / ".git" / "info", "*.tmp\n")
+        assert held(tree.current()) == walked(tmp_path)
+        exclude(info, "*.tmp\n")  # of the same length and time
+        assert held(tree.current()) == walked(tmp_path) == (["a.log"], {"nested/b.tmp": "nested/b.tmp"})
+
+
 def test_what_changed_is_told_by_version(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("kept")
     (tmp_path / "gone").write_text("gone")

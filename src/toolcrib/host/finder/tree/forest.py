@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from toolcrib.host.finder.ignore import NOTHING, Rules
 from toolcrib.host.finder.tree.inotify import Inotify
 from toolcrib.host.finder.tree.mounts import deaf, kinds
-from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, UnfitError, read_level
+from toolcrib.host.finder.tree.nodes import (
+    MARK,
+    Directory,
+    Level,
+    State,
+    UnfitError,
+    read_level,
+    state_of_info,
+    surely,
+)
 from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, entered
 
 _FEW = 64
@@ -53,8 +62,9 @@ class Forest:
         self.large: set[str] = set()
         self.linked: set[str] = set()
         self.unreadable: set[str] = set()
-        self.repositories: set[str] = set()
-        """Directories that hold a `.git`: their info/exclude is watched by nobody and has to be asked for."""
+        self.repositories: dict[str, State] = {}
+        """Directories that hold a `.git`, and the state of their info/exclude when it was read: it is watched by nobody
+        and has to be asked for."""
         self.bare: set[str] = set()
         """Ignored directories that were not read, because much is ignored already."""
         self.said: dict[str, str | None] = {}
@@ -122,6 +132,7 @@ class Forest:
         try:
             self._watch(node, handle)
             level = read_level(handle)
+            self._repository(node, there=".git" in level.directories, handle=handle)
             node.rules = entered(self._above(node), node.path, handle, level.files, level.directories)
         except PermissionError:
             self._shut(node)
@@ -133,7 +144,6 @@ class Forest:
     def _take(self, node: Directory, level: Level) -> None:
         node.files, node.marks, node.others = level.files, level.marks, level.others
         names = [name for name in level.directories if name != ".git"]
-        self._repository(node, there=".git" in level.directories)
         node.ignored = self._ignored(node, names, level.files + level.others)
         node.readable = True
         self.unreadable.discard(node.path[:-1] or ".")
@@ -181,9 +191,13 @@ class Forest:
     def _ignored(self, node: Directory, directories: list[str], others: list[str]) -> frozenset[str]:
         return NOTHING if node.within is not None else node.rules.ignored(node.path, directories, others)
 
-    def _repository(self, node: Directory, *, there: bool) -> None:
+    def _repository(self, node: Directory, *, there: bool, handle: int = -1) -> None:
+        """Note whether a directory holds a `.git`; with one this is called before its info/exclude is read."""
         node.repository = there
-        (self.repositories.add if there else self.repositories.discard)(node.path)
+        if there:
+            self.repositories[node.path] = surely(state_of_info(handle, ""))
+        else:
+            self.repositories.pop(node.path, None)
 
     # Felling ---------------------------------------------------------------------------------------------------------
 

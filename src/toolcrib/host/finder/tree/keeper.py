@@ -5,17 +5,15 @@ Not safe for threads. Any OSError or `UnfitError` from here means that this tabl
 
 import os
 import select
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolcrib.host.finder.ignore import MOST_BYTES, Rules
 from toolcrib.host.finder.tree.inotify import IGNORED, OVERFLOW, UNMOUNT, Event, Inotify
-from toolcrib.host.finder.tree.nodes import UnfitError
+from toolcrib.host.finder.tree.nodes import State, UnfitError, state_of, state_of_info, surely
 from toolcrib.host.finder.tree.shelves import Shelves, Snapshot
 from toolcrib.host.finder.tree.tending import Tended
-from toolcrib.host.finder.walk import beneath
 
 BARRIER = 0.25
 """Seconds that reading the queue up to the barrier may take."""
@@ -29,11 +27,6 @@ _ROUNDS = 4
 _REPOSITORIES = 64
 """Repositories whose own excludes are asked for before each answer; a tree with more is not kept."""
 
-_FRESH = 5_000_000_000
-"""Nanoseconds."""
-
-Signature = tuple[int, int, int] | None
-
 
 class RestlessError(Exception):
     """The table could not be brought up to date this time."""
@@ -45,9 +38,9 @@ class Own:
 
     path: str | None
 
-    def signature(self) -> Signature:
-        """Return what tells one state of the file from another."""
-        return None if self.path is None else _signature(self.path, None)
+    def state(self) -> State:
+        """Return the state of the file."""
+        return None if self.path is None else state_of(self.path, None)
 
     def rules(self) -> Rules:
         """Return the rules with what the file says."""
@@ -66,8 +59,7 @@ class Keeper:
     def __init__(self, root: int, *, excludes: str | None, most_file: int, version: int = 0) -> None:
         self._root = root
         self._own = Own(excludes)
-        self._own_state = self._own.signature()
-        self._infos: dict[str, Signature] = {}
+        self._own_state = surely(self._own.state())
         self._names: dict[int, set[str]] = {}
         self._pending = 0
         self._log: deque[tuple[int, str]] = deque()
@@ -195,31 +187,15 @@ class Keeper:
 
     def _ask_excludes(self) -> None:
         forest = self.forest
-        state = self._own.signature()
+        state = self._own.state()
         if state != self._own_state:
-            self._own_state = state
+            self._own_state = surely(state)
             forest.judge(forest.top, self._own.rules())
         if len(forest.repositories) > _REPOSITORIES:
             raise UnfitError(f"more than {_REPOSITORIES} repositories within each other")
-        for path in list(forest.repositories):
-            state = self._info(path)
-            # One that was written a moment ago may have been read before that.
-            fresh = path not in self._infos and state is not None and state[0] > time.time_ns() - _FRESH
-            if fresh or self._infos.get(path, state) != state:
-                node = forest.find(path)
-                if node is not None:
-                    forest.judge(node)
-            self._infos[path] = state
-
-    def _info(self, path: str) -> Signature:
-        try:
-            handle = beneath(self._root, f"{path}.git/info")
-        except OSError:
-            return None
-        try:
-            return _signature("exclude", handle)
-        finally:
-            os.close(handle)
+        for path, known in list(forest.repositories.items()):
+            if state_of_info(self._root, path) != known and (node := forest.find(path)) is not None:
+                forest.judge(node)
 
     def _remember(self) -> None:
         forest = self.forest
@@ -231,11 +207,3 @@ class Keeper:
         while len(self._log) > MOST_KEPT:
             self._since = self._log.popleft()[0]
         forest.said, forest.touched = {}, set()
-
-
-def _signature(name: str, directory: int | None) -> Signature:
-    try:
-        status = os.stat(name, dir_fd=directory)
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -140,7 +140,7 @@ class Tended(Forest):
         node.others = level.others
         self.linked.update(node.path + name for name in level.linked)
         if ruled:
-            self._repository(node, there=repository)
+            self._repository(node, there=repository, handle=handle)
             self.judge(node)
 
     def _look(self, node: Directory, handle: int, name: str) -> None:
@@ -247,6 +247,7 @@ class Tended(Forest):
                 return
             try:
                 names = [".git"] if node.repository else []
+                self._repository(node, there=node.repository, handle=handle)
                 node.rules = entered(node.rules, node.path, handle, node.files, names)
             finally:
                 os.close(handle)
