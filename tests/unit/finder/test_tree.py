@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from toolcrib.host.finder.budget import Budget
 from toolcrib.host.finder.ignore import Rules
 from toolcrib.host.finder.tree.forest import MOST_DEPTH
 from toolcrib.host.finder.tree.inotify import Inotify
+from toolcrib.host.finder.tree.keeper import Keeper
 from toolcrib.host.finder.tree.mounts import deaf, kinds
 from toolcrib.host.finder.tree.shelves import MOST_CHANGES, Everything, Snapshot
 from toolcrib.host.finder.tree.tree import Tree
@@ -245,6 +247,38 @@ def test_what_changed_is_told_by_version(tmp_path: Path) -> None:
         assert tree.changed_since(version) == {"made", "gone", "kept"}
         assert tree.changed_since(tree.version) == frozenset()
         assert tree.changed_since(-1) is None
+
+
+def test_what_the_event_loop_asks_waits_for_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one").write_text("one")
+    entered, release = threading.Event(), threading.Event()
+    settle = Keeper.settle
+
+    def slowly(keeper: Keeper) -> None:
+        entered.set()
+        assert release.wait(PATIENCE)
+        settle(keeper)
+
+    with tree_of(tmp_path) as tree:
+        tree.current()
+        monkeypatch.setattr(Keeper, "settle", slowly)
+        search = threading.Thread(target=tree.current)
+        search.start()
+        try:
+            assert entered.wait(PATIENCE)
+
+            def ask() -> None:
+                tree.start()
+                assert tree.growing is False
+                assert tree.changed_since(tree.version) == frozenset()
+
+            loop = threading.Thread(target=ask, daemon=True)
+            loop.start()
+            loop.join(2)
+            assert not loop.is_alive(), "it waits for a search that has the table"
+        finally:
+            release.set()
+            search.join(PATIENCE)
 
 
 def test_a_change_without_an_event_is_found_by_asking_every_file(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Keeps the table: the queue of events, what they made doubtful, and mending it before an answer.
 
-Not safe for threads. Any OSError or `UnfitError` from here means that this table is of no use any more.
+Not safe for threads, but for `changed_since`. Any OSError or `UnfitError` from here means that this table is of no use any more.
 """
 
 import os
 import select
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class Keeper:
         self._pending = 0
         self._log: deque[tuple[int, str]] = deque()
         self._since = version
+        self._linked: frozenset[str] = frozenset()
+        self._telling = threading.Lock()
         self.version = version
         self.shelves = Shelves()
         self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
@@ -135,7 +138,7 @@ class Keeper:
         return self.shelves.snapshot(
             self.version,
             large=frozenset(forest.large),
-            linked=frozenset(forest.linked),
+            linked=self._linked,
             unreadable=tuple(sorted(forest.unreadable)),
             bare=frozenset(forest.bare),
         )
@@ -145,13 +148,14 @@ class Keeper:
 
         Those with several hard links are always among them: another name may change them without an event here.
         """
-        if version < self._since:
-            return None
-        found = set(self.forest.linked)
-        for number, path in reversed(self._log):
-            if number <= version:
-                break
-            found.add(path)
+        with self._telling:
+            if version < self._since:
+                return None
+            found = set(self._linked)
+            for number, path in reversed(self._log):
+                if number <= version:
+                    break
+                found.add(path)
         return frozenset(found)
 
     def close(self) -> None:
@@ -201,9 +205,11 @@ class Keeper:
         forest = self.forest
         if not forest.touched and not forest.said:
             return
-        self.version += 1
         self.shelves.take(forest.said)
-        self._log.extend((self.version, path) for path in forest.touched)
-        while len(self._log) > MOST_KEPT:
-            self._since = self._log.popleft()[0]
+        with self._telling:
+            self.version += 1
+            self._linked = frozenset(forest.linked)
+            self._log.extend((self.version, path) for path in forest.touched)
+            while len(self._log) > MOST_KEPT:
+                self._since = self._log.popleft()[0]
         forest.said, forest.touched = {}, set()
