@@ -296,6 +296,32 @@ def test_a_change_without_an_event_is_found_by_asking_every_file(tmp_path: Path)
         assert "linked" in (tree.changed_since(version) or ())
 
 
+def test_ignored_entries_that_come_and_go_leave_nothing_of_their_number(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("built/\n")
+    handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    keeper = Keeper(handle, excludes=None, most_file=1 << 20)
+    try:
+        assert keeper.plant(lambda: False)
+        for _ in range(3):
+            place = tmp_path / "built" / "deep"
+            place.mkdir(parents=True)
+            keeper.settle()
+            for number in range(10):
+                (place / f"f{number}").write_text("x")
+                keeper.settle()
+            assert keeper.forest.in_ignored == 11
+            for number in range(5):
+                (place / f"f{number}").unlink()
+                keeper.settle()
+            assert keeper.forest.in_ignored == 6
+            shutil.rmtree(tmp_path / "built")
+            keeper.settle()
+            assert keeper.forest.in_ignored == 0
+    finally:
+        keeper.close()
+        os.close(handle)
+
+
 def test_a_tree_too_deep_has_no_table_and_says_why(tmp_path: Path) -> None:
     handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
     for _ in range(MOST_DEPTH + 3):

@@ -76,6 +76,11 @@ class Forest:
         """How many directories were read."""
 
     @property
+    def in_ignored(self) -> int:
+        """How many entries of ignored directories are held."""
+        return self._in_ignored
+
+    @property
     def watched(self) -> int:
         """How many directories are watched."""
         return len(self._by_watch)
@@ -125,6 +130,7 @@ class Forest:
             if node.parent is None:
                 raise
             node.parent.below.pop(node.name, None)
+            self._count(node.parent)
         return None
 
     def _read(self, node: Directory, handle: int) -> bool:
@@ -149,8 +155,7 @@ class Forest:
         self.unreadable.discard(node.path[:-1] or ".")
         for name in names:
             node.below[name] = self._child(node, name)
-        if node.within is not None:
-            self._in_ignored += len(level.files) + len(names)
+        self._count(node)
         self.linked.update(node.path + name for name in level.linked)
         for index, name in enumerate(level.files):
             self._say(node, name, node.marks[index * MARK])
@@ -181,6 +186,7 @@ class Forest:
         for name in node.files:
             self._gone(node.path + name)
         node.files, node.marks, node.others = [], array("Q"), []
+        self._count(node)
         node.readable = False
         self._repository(node, there=False)
         self.unreadable.add(node.path[:-1] or ".")
@@ -208,8 +214,8 @@ class Forest:
                 del self._by_watch[node.watch]
                 self._queue.forget(node.watch)
             node.watch = -1
-            if node.within is not None:
-                self._in_ignored -= len(node.files) + len(node.below)
+            self._in_ignored -= node.counted
+            node.counted = 0
             self._repository(node, there=False)
             self.unreadable.discard(node.path[:-1])
             self.bare.discard(node.path)
@@ -217,6 +223,13 @@ class Forest:
                 self._gone(node.path + name)
         if start.parent is not None:
             start.parent.below.pop(start.name, None)
+            self._count(start.parent)
+
+    def _count(self, node: Directory) -> None:
+        """Count the entries of a directory as they are now, if it is ignored."""
+        count = 0 if node.within is None else len(node.files) + len(node.below)
+        self._in_ignored += count - node.counted
+        node.counted = count
 
     def _gone(self, path: str) -> None:
         self.said[path] = None

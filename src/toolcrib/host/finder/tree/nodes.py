@@ -49,6 +49,8 @@ class Directory:
     below: dict[str, "Directory"] = field(init=False)
     repository: bool = False
     readable: bool = True
+    counted: int = 0
+    """How many entries were counted as ignored."""
 
     def __post_init__(self) -> None:
         self.below = {}

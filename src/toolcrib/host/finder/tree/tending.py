@@ -180,6 +180,7 @@ class Tended(Forest):
             self.fell(child)
         self._verdict(node, name, directory=True)
         node.below[name] = self._child(node, name)
+        self._count(node)
         self.plant(node.below[name], handle)
 
     def _verdict(self, node: Directory, name: str, *, directory: bool) -> None:
@@ -192,6 +193,7 @@ class Tended(Forest):
         if index < len(node.files) and node.files[index] == name:
             del node.files[index]
             del node.marks[index * MARK : index * MARK + MARK]
+            self._count(node)
             self._gone(node.path + name)
         if name in node.others:
             node.others.remove(name)
@@ -206,6 +208,7 @@ class Tended(Forest):
                 node.others.remove(name)
             node.files.insert(index, name)
             node.marks[index * MARK : index * MARK] = mark
+            self._count(node)
             self._verdict(node, name, directory=False)
         if status.st_nlink > 1:
             self.linked.add(node.path + name)
@@ -256,7 +259,7 @@ class Tended(Forest):
             before, node.within = node.within, node.parent.within or (node.path if ignored else None)
         else:
             before = None
-        self._in_ignored += (len(node.files) + len(node.below)) * ((node.within is not None) - (before is not None))
+        self._count(node)
         was = node.ignored
         node.ignored = self._ignored(node, list(node.below), node.files + node.others)
         if was != node.ignored or before != node.within:
