@@ -22,7 +22,7 @@ from toolcrib.host.finder.tree.nodes import (
     state_of_info,
     surely,
 )
-from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, entered
+from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, beneath, entered
 
 _FEW = 64
 """Names of one directory that are looked at one by one; for more the directory is read."""
@@ -46,12 +46,13 @@ class _Open:
 
 
 class Forest:
-    """The directories beneath a root. `excludes` are the person's own rules.
+    """The directories beneath the handle `root`, which stays the caller's. `excludes` are the person's own rules.
 
     Not safe for threads. Raises OSError where the kernel's queue or the root fails; it is of no use any more then.
     """
 
-    def __init__(self, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
+    def __init__(self, root: int, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
+        self._root = root
         self._queue = queue
         self._most_file = most_file
         self._excludes = excludes
@@ -118,6 +119,18 @@ class Forest:
         for _ in self.grow(start, above):
             continue
 
+    def _stands(self, node: Directory) -> bool:
+        """Tell whether a directory is at its place."""
+        try:
+            handle = beneath(self._root, node.path)
+        except OSError:
+            return False
+        try:
+            status = os.fstat(handle)
+        finally:
+            os.close(handle)
+        return (status.st_dev, status.st_ino) == node.identity
+
     def _enterable(self, node: Directory, above: int) -> int | None:
         """Open a directory from the one above; None when it is not there any more, or not readable."""
         if node.path.count("/") > MOST_DEPTH:
@@ -177,6 +190,8 @@ class Forest:
         if former is not None and former is not node:
             # The same directory at another place: it was moved, and the event of its old place is still to come.
             former.watch = -1
+            if self._stands(former):
+                raise UnfitError(f"{former.path!r} and {node.path!r} are the same directory")
         self._by_watch[node.watch] = node
 
     def _shut(self, node: Directory) -> None:

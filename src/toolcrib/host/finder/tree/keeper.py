@@ -1,6 +1,7 @@
 """Keeps the table: the queue of events, what they made doubtful, and mending it before an answer.
 
-Not safe for threads, but for `changed_since`. Any OSError or `UnfitError` from here means that this table is of no use any more.
+Not safe for threads, but for `changed_since`. Any OSError or `UnfitError` from here means that this table is of no use
+any more.
 """
 
 import os

@@ -23,11 +23,10 @@ _OLD = {errno.ENOSYS, errno.ENAMETOOLONG}
 
 
 class Tended(Forest):
-    """A forest beneath the handle `root`, which stays the caller's, that can be mended."""
+    """A forest that can be mended."""
 
     def __init__(self, root: int, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
-        super().__init__(queue, excludes=excludes, most_file=most_file)
-        self._root = root
+        super().__init__(root, queue, excludes=excludes, most_file=most_file)
         self._calls = Calls()
         self.later: list[tuple[Directory, Collection[str]]] = []
         """Names that could not be looked at, because their directory was elsewhere just then."""
