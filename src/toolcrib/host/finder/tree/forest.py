@@ -18,6 +18,7 @@ from toolcrib.host.finder.tree.nodes import (
     Level,
     State,
     UnfitError,
+    demand_entry,
     read_level,
     state_of_info,
     surely,
@@ -138,6 +139,7 @@ class Forest:
         try:
             return os.open(node.name or ".", DIRECTORY, dir_fd=above)
         except PermissionError:
+            demand_entry(above)
             self._shut(node)
         except OSError:
             if node.parent is None:

@@ -159,6 +159,18 @@ def read_level(handle: int) -> Level:
     return level
 
 
+def demand_entry(handle: int) -> None:
+    """Demand that what lies in an open directory may be asked for.
+
+    Raises:
+        UnfitError: it may be listed, and not entered.
+    """
+    try:
+        os.stat(".", dir_fd=handle)
+    except PermissionError:
+        raise UnfitError("a directory may be listed, and nothing in it looked at") from None
+
+
 def kind_of(status: os.stat_result) -> str:
     """Return `file`, `directory` or `other`."""
     if stat.S_ISREG(status.st_mode):

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from toolcrib.host.finder.ignore import FILES, Rules
 from toolcrib.host.finder.tree.forest import Forest
 from toolcrib.host.finder.tree.inotify import Inotify
-from toolcrib.host.finder.tree.nodes import MARK, Directory, changed, kind_of, mark_of, read_level
+from toolcrib.host.finder.tree.nodes import MARK, Directory, changed, demand_entry, kind_of, mark_of, read_level
 from toolcrib.host.finder.walk import DIRECTORY, beneath, entered
 from toolcrib.host.workspace.calls import RESOLVE_NO_SYMLINKS, Calls
 from toolcrib.terms.names import TEMP_NAME
@@ -38,6 +38,8 @@ class Tended(Forest):
             self._astray(node, names)
             return
         try:
+            if "" in names:
+                demand_entry(handle)
             if len(names) > max(_FEW, len(node.files) // 4):
                 self._again(node, handle, ruled=False)
             elif ".git" in names or any(name in names for name in FILES):
@@ -79,8 +81,9 @@ class Tended(Forest):
         try:
             handle = self._open(node.path)
         except PermissionError:
-            self._shut(node)
-            return None
+            if node.parent is None:
+                self._shut(node)
+            return None  # it, or one above it: the nearest that may still be entered is asked which
         except OSError:
             if node.parent is None:
                 raise
