@@ -145,3 +145,27 @@ async def test_files_that_were_used_lately_come_first_in_a_fuzzy_search(workspac
     async with opened(workspace.ws) as crib:
         again = await ok(crib, "fff_search", query="report", limit=1)
         assert again.payload["files"][0]["path"] == "d/report.py"
+
+
+@pytest.mark.promise("P-search-table")
+@pytest.mark.parametrize("pattern", ["a/**", "a/*.py", "a/[xy].py", "{work}/a/**", "{work}/alone/[xy].py"])
+async def test_a_glob_that_leads_elsewhere_takes_nothing_beneath_the_searched_directory(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    trees: list[Tree] = []
+    begin = Tree.start
+
+    def start(tree: Tree) -> None:
+        trees.append(tree)
+        begin(tree)
+
+    monkeypatch.setattr("toolcrib.host.finder.tree.shelves.MOST_CHANGES", 2)
+    monkeypatch.setattr(Tree, "start", start)
+    for path in ("a/x.py", "src/x.py", "src/deep/x.py", "alone/x.py", "src/b/y.txt"):
+        workspace.write(path, "needle\n")
+    glob = pattern.format(work=workspace.ws)
+    async with opened(workspace.ws) as crib:
+        walked = (await ok(crib, "grep", pattern="needle", path="src", glob=glob, output="files")).payload
+        await settled(lambda: trees[0].standing().stage == "ready")
+        found = (await ok(crib, "grep", pattern="needle", path="src", glob=glob, output="files")).payload
+        assert found["files"] == walked["files"] == []

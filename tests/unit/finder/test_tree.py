@@ -3,76 +3,18 @@
 import os
 import random
 import shutil
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
+import threading
 from pathlib import Path
 
 import pytest
 
 import soak
-from toolcrib.host.finder.budget import Budget
-from toolcrib.host.finder.ignore import Rules
+from grown import PATIENCE, held, tree_of, wait_for, walked
 from toolcrib.host.finder.tree.forest import MOST_DEPTH
 from toolcrib.host.finder.tree.inotify import Inotify
+from toolcrib.host.finder.tree.keeper import Keeper
 from toolcrib.host.finder.tree.mounts import deaf, kinds
-from toolcrib.host.finder.tree.shelves import MOST_CHANGES, Everything, Snapshot
-from toolcrib.host.finder.tree.tree import Tree
-from toolcrib.host.finder.walk import Plan, Walk
-
-PATIENCE = 20
-
-Seen = tuple[list[str], dict[str, str]]
-
-
-@contextmanager
-def tree_of(root: Path, *, excludes: Path | None = None, ready: bool = True) -> Generator[Tree]:
-    """Yield the table of a root, grown."""
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    tree = Tree(handle, excludes=None if excludes is None else str(excludes), most_file=1 << 20)
-    try:
-        tree.start()
-        if ready:
-            wait_for(tree, "ready")
-        yield tree
-    finally:
-        tree.close()
-        os.close(handle)
-
-
-def wait_for(tree: Tree, stage: str) -> None:
-    until = time.monotonic() + PATIENCE
-    while tree.standing().stage != stage:
-        assert time.monotonic() < until, tree.standing()
-        time.sleep(0.002)  # the table is grown by a thread of its own, which tells nobody
-
-
-def walked(root: Path) -> Seen:
-    """Return what the walker finds: files, and ignored ones with why."""
-    files: list[str] = []
-    ignored: dict[str, str] = {}
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        plan = Plan(shows=None, budget=Budget(seconds=PATIENCE, entries=1_000_000), named=("",))
-        for level in Walk(handle, plan).levels(handle, "", Rules()):
-            for name in level.files:
-                path = level.path + name
-                if level.within is not None:
-                    ignored[path] = level.within
-                elif name in level.ignored:
-                    ignored[path] = path
-                else:
-                    files.append(path)
-    finally:
-        os.close(handle)
-    return sorted(files), ignored
-
-
-def held(kept: Snapshot | None) -> Seen:
-    """Return what the table has."""
-    assert kept is not None
-    ignored = kept.select(Everything(), "", ignored=True)
-    return kept.select(Everything(), ""), {path: kept.top(path) for path in ignored}
+from toolcrib.host.finder.tree.shelves import MOST_CHANGES
 
 
 class Churn:
@@ -207,6 +149,29 @@ def test_the_excludes_of_the_person_and_of_a_repository_hold_once_they_change(tm
         assert held(tree.current())[0] == ["a.log", "c"]
 
 
+def test_the_excludes_of_a_repository_hold_however_old_they_look(tmp_path: Path) -> None:
+    info = tmp_path / ".git" / "info"
+    info.mkdir(parents=True)
+    (tmp_path / "a.log").write_text("a")
+    nested = tmp_path / "nested"
+    nested.mkdir()
+    (nested / "b.tmp").write_text("b")
+
+    def exclude(place: Path, text: str) -> None:
+        (place / "exclude").write_text(text)
+        os.utime(place / "exclude", (1_000_000_000, 1_000_000_000))
+
+    with tree_of(tmp_path) as tree:
+        exclude(info, "*.log\n")  # before the first search, as unpacking an archive does
+        assert held(tree.current()) == walked(tmp_path)
+        (nested / ".git" / "info").mkdir(parents=True)
+        assert held(tree.current()) == walked(tmp_path)
+        exclude(nested / ".git" / "info", "*.tmp\n")
+        assert held(tree.current()) == walked(tmp_path)
+        exclude(info, "*.tmp\n")  # of the same length and time
+        assert held(tree.current()) == walked(tmp_path) == (["a.log"], {"nested/b.tmp": "nested/b.tmp"})
+
+
 def test_what_changed_is_told_by_version(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("kept")
     (tmp_path / "gone").write_text("gone")
@@ -224,6 +189,38 @@ def test_what_changed_is_told_by_version(tmp_path: Path) -> None:
         assert tree.changed_since(-1) is None
 
 
+def test_what_the_event_loop_asks_waits_for_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one").write_text("one")
+    entered, release = threading.Event(), threading.Event()
+    settle = Keeper.settle
+
+    def slowly(keeper: Keeper) -> None:
+        entered.set()
+        assert release.wait(PATIENCE)
+        settle(keeper)
+
+    with tree_of(tmp_path) as tree:
+        tree.current()
+        monkeypatch.setattr(Keeper, "settle", slowly)
+        search = threading.Thread(target=tree.current)
+        search.start()
+        try:
+            assert entered.wait(PATIENCE)
+
+            def ask() -> None:
+                tree.start()
+                assert tree.growing is False
+                assert tree.changed_since(tree.version) == frozenset()
+
+            loop = threading.Thread(target=ask, daemon=True)
+            loop.start()
+            loop.join(2)
+            assert not loop.is_alive(), "it waits for a search that has the table"
+        finally:
+            release.set()
+            search.join(PATIENCE)
+
+
 def test_a_change_without_an_event_is_found_by_asking_every_file(tmp_path: Path) -> None:
     target = tmp_path / "root" / "linked"
     target.parent.mkdir()
@@ -237,6 +234,32 @@ def test_a_change_without_an_event_is_found_by_asking_every_file(tmp_path: Path)
         tree.current()
         assert tree.verified() == {"linked"}
         assert "linked" in (tree.changed_since(version) or ())
+
+
+def test_ignored_entries_that_come_and_go_leave_nothing_of_their_number(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("built/\n")
+    handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    keeper = Keeper(handle, excludes=None, most_file=1 << 20)
+    try:
+        assert keeper.plant(lambda: False)
+        for _ in range(3):
+            place = tmp_path / "built" / "deep"
+            place.mkdir(parents=True)
+            keeper.settle()
+            for number in range(10):
+                (place / f"f{number}").write_text("x")
+                keeper.settle()
+            assert keeper.forest.in_ignored == 11
+            for number in range(5):
+                (place / f"f{number}").unlink()
+                keeper.settle()
+            assert keeper.forest.in_ignored == 6
+            shutil.rmtree(tmp_path / "built")
+            keeper.settle()
+            assert keeper.forest.in_ignored == 0
+    finally:
+        keeper.close()
+        os.close(handle)
 
 
 def test_a_tree_too_deep_has_no_table_and_says_why(tmp_path: Path) -> None:

@@ -10,6 +10,12 @@ _BATCH = 4000
 """Paths matched by one call of the library, so that a search can be ended between two."""
 
 
+def _within(paths: Sequence[str], one: str, other: str) -> tuple[int, int]:
+    """Return which slice of sorted paths lies beneath two directories at once: none where they lie side by side."""
+    outer, inner = sorted((one, other), key=len)
+    return beneath(paths, inner) if inner.startswith(outer) else (0, 0)
+
+
 class _Common:
     """The commonest globs, such as `src/**/*.py`, matched without the library: a call for each match costs more."""
 
@@ -49,7 +55,7 @@ class _Common:
         else:
             paths = shelf.paths
             whole = whole and not self.tail
-        low, high = beneath(paths, max(self.lead, base, key=len))
+        low, high = _within(paths, self.lead, base)
         paths = paths[low:high]
         if whole:
             return paths
@@ -78,7 +84,7 @@ class Globs:
     def among(self, shelf: Shelf, base: str) -> list[str]:
         """Return the selected paths of a shelf beneath `base`, in order."""
         if self._common is None:
-            low, high = beneath(shelf.paths, max(base, self._lead(), key=len))
+            low, high = _within(shelf.paths, self._lead(), base)
             return [path for batch in self.select(shelf.paths[low:high]) for path in batch]
         found = [each.among(shelf, base) for each in self._common]
         kept = found[0] if len(found) == 1 else list(dict.fromkeys(sorted(chain.from_iterable(found))))

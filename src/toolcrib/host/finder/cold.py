@@ -34,7 +34,7 @@ class First:
 
 def is_first(view: View) -> bool:
     """Tell whether there is no table yet."""
-    return view.tree is not None and view.shows is None and view.tree.standing().stage in {"idle", "growing"}
+    return view.tree is not None and view.shows is None and view.tree.growing
 
 
 def is_large(view: View, under: Under) -> bool:

@@ -28,13 +28,15 @@ class Heads:
         """Return the proposal with the files that are no text taken from those to be searched."""
         if not proposal.rest or not proposal.doubtful or not self._forget():
             return proposal
-        again = self._met & proposal.doubtful
+        again, version = self._met & proposal.doubtful, self._truth.version
         unknown = [path for path in again if path not in self._binary]
         if 0 < len(unknown) <= _AT_ONCE:
             found = await hop(budget, partial(binaries, self._root, unknown, job.most_file))
-            if not self._forget():
+            # Meanwhile another search may have taken note of a change, and forgotten what was not here yet.
+            changed = self._truth.changed_since(version)
+            if changed is None or not self._forget():
                 return proposal
-            self._binary.update((path, path in found) for path in unknown)
+            self._binary.update((path, path in found) for path in unknown if path not in changed)
         self._met |= proposal.doubtful
         if len(self._met) > _MOST:
             self._met.clear()

@@ -12,8 +12,18 @@ from dataclasses import dataclass
 from toolcrib.host.finder.ignore import NOTHING, Rules
 from toolcrib.host.finder.tree.inotify import Inotify
 from toolcrib.host.finder.tree.mounts import deaf, kinds
-from toolcrib.host.finder.tree.nodes import MARK, Directory, Level, UnfitError, read_level
-from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, entered
+from toolcrib.host.finder.tree.nodes import (
+    MARK,
+    Directory,
+    Level,
+    State,
+    UnfitError,
+    demand_entry,
+    read_level,
+    state_of_info,
+    surely,
+)
+from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, beneath, entered
 
 _FEW = 64
 """Names of one directory that are looked at one by one; for more the directory is read."""
@@ -37,12 +47,13 @@ class _Open:
 
 
 class Forest:
-    """The directories beneath a root. `excludes` are the person's own rules.
+    """The directories beneath the handle `root`, which stays the caller's. `excludes` are the person's own rules.
 
     Not safe for threads. Raises OSError where the kernel's queue or the root fails; it is of no use any more then.
     """
 
-    def __init__(self, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
+    def __init__(self, root: int, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
+        self._root = root
         self._queue = queue
         self._most_file = most_file
         self._excludes = excludes
@@ -53,8 +64,9 @@ class Forest:
         self.large: set[str] = set()
         self.linked: set[str] = set()
         self.unreadable: set[str] = set()
-        self.repositories: set[str] = set()
-        """Directories that hold a `.git`: their info/exclude is watched by nobody and has to be asked for."""
+        self.repositories: dict[str, State] = {}
+        """Directories that hold a `.git`, and the state of their info/exclude when it was read: it is watched by nobody
+        and has to be asked for."""
         self.bare: set[str] = set()
         """Ignored directories that were not read, because much is ignored already."""
         self.said: dict[str, str | None] = {}
@@ -64,6 +76,11 @@ class Forest:
         """Files that were made, changed or removed since it was last taken."""
         self.grown = 0
         """How many directories were read."""
+
+    @property
+    def in_ignored(self) -> int:
+        """How many entries of ignored directories are held."""
+        return self._in_ignored
 
     @property
     def watched(self) -> int:
@@ -103,6 +120,18 @@ class Forest:
         for _ in self.grow(start, above):
             continue
 
+    def _stands(self, node: Directory) -> bool:
+        """Tell whether a directory is at its place."""
+        try:
+            handle = beneath(self._root, node.path)
+        except OSError:
+            return False
+        try:
+            status = os.fstat(handle)
+        finally:
+            os.close(handle)
+        return (status.st_dev, status.st_ino) == node.identity
+
     def _enterable(self, node: Directory, above: int) -> int | None:
         """Open a directory from the one above; None when it is not there any more, or not readable."""
         if node.path.count("/") > MOST_DEPTH:
@@ -110,11 +139,13 @@ class Forest:
         try:
             return os.open(node.name or ".", DIRECTORY, dir_fd=above)
         except PermissionError:
+            demand_entry(above)
             self._shut(node)
         except OSError:
             if node.parent is None:
                 raise
             node.parent.below.pop(node.name, None)
+            self._count(node.parent)
         return None
 
     def _read(self, node: Directory, handle: int) -> bool:
@@ -122,6 +153,7 @@ class Forest:
         try:
             self._watch(node, handle)
             level = read_level(handle)
+            self._repository(node, there=".git" in level.directories, handle=handle)
             node.rules = entered(self._above(node), node.path, handle, level.files, level.directories)
         except PermissionError:
             self._shut(node)
@@ -133,14 +165,12 @@ class Forest:
     def _take(self, node: Directory, level: Level) -> None:
         node.files, node.marks, node.others = level.files, level.marks, level.others
         names = [name for name in level.directories if name != ".git"]
-        self._repository(node, there=".git" in level.directories)
         node.ignored = self._ignored(node, names, level.files + level.others)
         node.readable = True
         self.unreadable.discard(node.path[:-1] or ".")
         for name in names:
             node.below[name] = self._child(node, name)
-        if node.within is not None:
-            self._in_ignored += len(level.files) + len(names)
+        self._count(node)
         self.linked.update(node.path + name for name in level.linked)
         for index, name in enumerate(level.files):
             self._say(node, name, node.marks[index * MARK])
@@ -162,6 +192,8 @@ class Forest:
         if former is not None and former is not node:
             # The same directory at another place: it was moved, and the event of its old place is still to come.
             former.watch = -1
+            if self._stands(former):
+                raise UnfitError(f"{former.path!r} and {node.path!r} are the same directory")
         self._by_watch[node.watch] = node
 
     def _shut(self, node: Directory) -> None:
@@ -171,6 +203,7 @@ class Forest:
         for name in node.files:
             self._gone(node.path + name)
         node.files, node.marks, node.others = [], array("Q"), []
+        self._count(node)
         node.readable = False
         self._repository(node, there=False)
         self.unreadable.add(node.path[:-1] or ".")
@@ -181,9 +214,13 @@ class Forest:
     def _ignored(self, node: Directory, directories: list[str], others: list[str]) -> frozenset[str]:
         return NOTHING if node.within is not None else node.rules.ignored(node.path, directories, others)
 
-    def _repository(self, node: Directory, *, there: bool) -> None:
+    def _repository(self, node: Directory, *, there: bool, handle: int = -1) -> None:
+        """Note whether a directory holds a `.git`; with one this is called before its info/exclude is read."""
         node.repository = there
-        (self.repositories.add if there else self.repositories.discard)(node.path)
+        if there:
+            self.repositories[node.path] = surely(state_of_info(handle, ""))
+        else:
+            self.repositories.pop(node.path, None)
 
     # Felling ---------------------------------------------------------------------------------------------------------
 
@@ -194,8 +231,8 @@ class Forest:
                 del self._by_watch[node.watch]
                 self._queue.forget(node.watch)
             node.watch = -1
-            if node.within is not None:
-                self._in_ignored -= len(node.files) + len(node.below)
+            self._in_ignored -= node.counted
+            node.counted = 0
             self._repository(node, there=False)
             self.unreadable.discard(node.path[:-1])
             self.bare.discard(node.path)
@@ -203,6 +240,13 @@ class Forest:
                 self._gone(node.path + name)
         if start.parent is not None:
             start.parent.below.pop(start.name, None)
+            self._count(start.parent)
+
+    def _count(self, node: Directory) -> None:
+        """Count the entries of a directory as they are now, if it is ignored."""
+        count = 0 if node.within is None else len(node.files) + len(node.below)
+        self._in_ignored += count - node.counted
+        node.counted = count
 
     def _gone(self, path: str) -> None:
         self.said[path] = None

@@ -1,21 +1,21 @@
 """Keeps the table: the queue of events, what they made doubtful, and mending it before an answer.
 
-Not safe for threads. Any OSError or `UnfitError` from here means that this table is of no use any more.
+Not safe for threads, but for `changed_since`. Any OSError or `UnfitError` from here means that this table is of no use
+any more.
 """
 
 import os
 import select
-import time
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from toolcrib.host.finder.ignore import MOST_BYTES, Rules
 from toolcrib.host.finder.tree.inotify import IGNORED, OVERFLOW, UNMOUNT, Event, Inotify
-from toolcrib.host.finder.tree.nodes import UnfitError
+from toolcrib.host.finder.tree.nodes import State, UnfitError, state_of, state_of_info, surely
 from toolcrib.host.finder.tree.shelves import Shelves, Snapshot
 from toolcrib.host.finder.tree.tending import Tended
-from toolcrib.host.finder.walk import beneath
 
 BARRIER = 0.25
 """Seconds that reading the queue up to the barrier may take."""
@@ -29,11 +29,6 @@ _ROUNDS = 4
 _REPOSITORIES = 64
 """Repositories whose own excludes are asked for before each answer; a tree with more is not kept."""
 
-_FRESH = 5_000_000_000
-"""Nanoseconds."""
-
-Signature = tuple[int, int, int] | None
-
 
 class RestlessError(Exception):
     """The table could not be brought up to date this time."""
@@ -45,9 +40,9 @@ class Own:
 
     path: str | None
 
-    def signature(self) -> Signature:
-        """Return what tells one state of the file from another."""
-        return None if self.path is None else _signature(self.path, None)
+    def state(self) -> State:
+        """Return the state of the file."""
+        return None if self.path is None else state_of(self.path, None)
 
     def rules(self) -> Rules:
         """Return the rules with what the file says."""
@@ -66,12 +61,13 @@ class Keeper:
     def __init__(self, root: int, *, excludes: str | None, most_file: int, version: int = 0) -> None:
         self._root = root
         self._own = Own(excludes)
-        self._own_state = self._own.signature()
-        self._infos: dict[str, Signature] = {}
+        self._own_state = surely(self._own.state())
         self._names: dict[int, set[str]] = {}
         self._pending = 0
         self._log: deque[tuple[int, str]] = deque()
         self._since = version
+        self._linked: frozenset[str] = frozenset()
+        self._telling = threading.Lock()
         self.version = version
         self.shelves = Shelves()
         self._mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
@@ -143,7 +139,7 @@ class Keeper:
         return self.shelves.snapshot(
             self.version,
             large=frozenset(forest.large),
-            linked=frozenset(forest.linked),
+            linked=self._linked,
             unreadable=tuple(sorted(forest.unreadable)),
             bare=frozenset(forest.bare),
         )
@@ -153,13 +149,14 @@ class Keeper:
 
         Those with several hard links are always among them: another name may change them without an event here.
         """
-        if version < self._since:
-            return None
-        found = set(self.forest.linked)
-        for number, path in reversed(self._log):
-            if number <= version:
-                break
-            found.add(path)
+        with self._telling:
+            if version < self._since:
+                return None
+            found = set(self._linked)
+            for number, path in reversed(self._log):
+                if number <= version:
+                    break
+                found.add(path)
         return frozenset(found)
 
     def close(self) -> None:
@@ -195,47 +192,25 @@ class Keeper:
 
     def _ask_excludes(self) -> None:
         forest = self.forest
-        state = self._own.signature()
+        state = self._own.state()
         if state != self._own_state:
-            self._own_state = state
+            self._own_state = surely(state)
             forest.judge(forest.top, self._own.rules())
         if len(forest.repositories) > _REPOSITORIES:
             raise UnfitError(f"more than {_REPOSITORIES} repositories within each other")
-        for path in list(forest.repositories):
-            state = self._info(path)
-            # One that was written a moment ago may have been read before that.
-            fresh = path not in self._infos and state is not None and state[0] > time.time_ns() - _FRESH
-            if fresh or self._infos.get(path, state) != state:
-                node = forest.find(path)
-                if node is not None:
-                    forest.judge(node)
-            self._infos[path] = state
-
-    def _info(self, path: str) -> Signature:
-        try:
-            handle = beneath(self._root, f"{path}.git/info")
-        except OSError:
-            return None
-        try:
-            return _signature("exclude", handle)
-        finally:
-            os.close(handle)
+        for path, known in list(forest.repositories.items()):
+            if state_of_info(self._root, path) != known and (node := forest.find(path)) is not None:
+                forest.judge(node)
 
     def _remember(self) -> None:
         forest = self.forest
         if not forest.touched and not forest.said:
             return
-        self.version += 1
         self.shelves.take(forest.said)
-        self._log.extend((self.version, path) for path in forest.touched)
-        while len(self._log) > MOST_KEPT:
-            self._since = self._log.popleft()[0]
+        with self._telling:
+            self.version += 1
+            self._linked = frozenset(forest.linked)
+            self._log.extend((self.version, path) for path in forest.touched)
+            while len(self._log) > MOST_KEPT:
+                self._since = self._log.popleft()[0]
         forest.said, forest.touched = {}, set()
-
-
-def _signature(name: str, directory: int | None) -> Signature:
-    try:
-        status = os.stat(name, dir_fd=directory)
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -2,17 +2,26 @@
 
 import os
 import stat
+import time
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolcrib.host.finder.ignore import NOTHING, Rules
+from toolcrib.host.finder.walk import beneath
 from toolcrib.terms.names import TEMP_NAME, TEMP_PREFIX
 
 MARK = 4
 """Numbers that one file's signature takes: size, modification and change in ns, inode."""
 
 Mark = tuple[int, int, int, int]
+
+State = tuple[int, int, int] | None
+"""What tells one state of a file of rules from another: size, change in ns, inode; None for no file."""
+
+_UNSURE = (-1, -1, -1)
+_TICK = 50_000_000
+"""Nanoseconds within which two changes may bear the same time."""
 
 
 class UnfitError(Exception):
@@ -40,6 +49,8 @@ class Directory:
     below: dict[str, "Directory"] = field(init=False)
     repository: bool = False
     readable: bool = True
+    counted: int = 0
+    """How many entries were counted as ignored."""
 
     def __post_init__(self) -> None:
         self.below = {}
@@ -86,6 +97,32 @@ def mark_of(status: os.stat_result) -> Mark:
     return status.st_size, _unsigned(status.st_mtime_ns), _unsigned(status.st_ctime_ns), status.st_ino
 
 
+def state_of(name: str, directory: int | None) -> State:
+    """Return the state of a file. Unlike the time of a modification that of a change cannot be set."""
+    try:
+        status = os.stat(name, dir_fd=directory)
+    except (OSError, ValueError):
+        return None
+    return status.st_size, status.st_ctime_ns, status.st_ino
+
+
+def state_of_info(root: int, path: str) -> State:
+    """Return the state of the info/exclude of the repository at `path` beneath the handle `root`."""
+    try:
+        handle = beneath(root, f"{path}.git/info")
+    except OSError:
+        return None
+    try:
+        return state_of("exclude", handle)
+    finally:
+        os.close(handle)
+
+
+def surely(state: State) -> State:
+    """Return a state to be remembered: one that never holds where the file may change once more in the same moment."""
+    return _UNSURE if state is not None and abs(time.time_ns() - state[1]) < _TICK else state
+
+
 def read_level(handle: int) -> Level:
     """Read an open directory. A file that goes away meanwhile is left out: an event tells of it.
 
@@ -120,6 +157,18 @@ def read_level(handle: int) -> Level:
     level.directories.sort()
     level.others.sort()
     return level
+
+
+def demand_entry(handle: int) -> None:
+    """Demand that what lies in an open directory may be asked for.
+
+    Raises:
+        UnfitError: it may be listed, and not entered.
+    """
+    try:
+        os.stat(".", dir_fd=handle)
+    except PermissionError:
+        raise UnfitError("a directory may be listed, and nothing in it looked at") from None
 
 
 def kind_of(status: os.stat_result) -> str:

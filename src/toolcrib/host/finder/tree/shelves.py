@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
 
-END = "\U0010ffff"
-"""Sorts behind every name."""
-
 MOST_CHANGES = 1_000
 """Changes beside the shelves; with more they are put in order anew."""
 
@@ -231,4 +228,5 @@ def beneath(paths: Sequence[str], base: str) -> tuple[int, int]:
     """Return which slice of sorted paths lies beneath a directory, empty for the root, else with a slash at the end."""
     if not base:
         return 0, len(paths)
-    return bisect.bisect_left(paths, base), bisect.bisect_left(paths, base + END)
+    behind = f"{base[:-1]}0"  # the character behind the slash: any name may begin with the last of all
+    return bisect.bisect_left(paths, base), bisect.bisect_left(paths, behind)

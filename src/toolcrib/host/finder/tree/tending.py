@@ -9,7 +9,7 @@ from collections.abc import Collection
 from toolcrib.host.finder.ignore import FILES, Rules
 from toolcrib.host.finder.tree.forest import Forest
 from toolcrib.host.finder.tree.inotify import Inotify
-from toolcrib.host.finder.tree.nodes import MARK, Directory, changed, kind_of, mark_of, read_level
+from toolcrib.host.finder.tree.nodes import MARK, Directory, changed, demand_entry, kind_of, mark_of, read_level
 from toolcrib.host.finder.walk import DIRECTORY, beneath, entered
 from toolcrib.host.workspace.calls import RESOLVE_NO_SYMLINKS, Calls
 from toolcrib.terms.names import TEMP_NAME
@@ -23,11 +23,10 @@ _OLD = {errno.ENOSYS, errno.ENAMETOOLONG}
 
 
 class Tended(Forest):
-    """A forest beneath the handle `root`, which stays the caller's, that can be mended."""
+    """A forest that can be mended."""
 
     def __init__(self, root: int, queue: Inotify, *, excludes: Rules, most_file: int) -> None:
-        super().__init__(queue, excludes=excludes, most_file=most_file)
-        self._root = root
+        super().__init__(root, queue, excludes=excludes, most_file=most_file)
         self._calls = Calls()
         self.later: list[tuple[Directory, Collection[str]]] = []
         """Names that could not be looked at, because their directory was elsewhere just then."""
@@ -39,6 +38,8 @@ class Tended(Forest):
             self._astray(node, names)
             return
         try:
+            if "" in names:
+                demand_entry(handle)
             if len(names) > max(_FEW, len(node.files) // 4):
                 self._again(node, handle, ruled=False)
             elif ".git" in names or any(name in names for name in FILES):
@@ -80,8 +81,9 @@ class Tended(Forest):
         try:
             handle = self._open(node.path)
         except PermissionError:
-            self._shut(node)
-            return None
+            if node.parent is None:
+                self._shut(node)
+            return None  # it, or one above it: the nearest that may still be entered is asked which
         except OSError:
             if node.parent is None:
                 raise
@@ -140,7 +142,7 @@ class Tended(Forest):
         node.others = level.others
         self.linked.update(node.path + name for name in level.linked)
         if ruled:
-            self._repository(node, there=repository)
+            self._repository(node, there=repository, handle=handle)
             self.judge(node)
 
     def _look(self, node: Directory, handle: int, name: str) -> None:
@@ -180,6 +182,7 @@ class Tended(Forest):
             self.fell(child)
         self._verdict(node, name, directory=True)
         node.below[name] = self._child(node, name)
+        self._count(node)
         self.plant(node.below[name], handle)
 
     def _verdict(self, node: Directory, name: str, *, directory: bool) -> None:
@@ -192,6 +195,7 @@ class Tended(Forest):
         if index < len(node.files) and node.files[index] == name:
             del node.files[index]
             del node.marks[index * MARK : index * MARK + MARK]
+            self._count(node)
             self._gone(node.path + name)
         if name in node.others:
             node.others.remove(name)
@@ -206,6 +210,7 @@ class Tended(Forest):
                 node.others.remove(name)
             node.files.insert(index, name)
             node.marks[index * MARK : index * MARK] = mark
+            self._count(node)
             self._verdict(node, name, directory=False)
         if status.st_nlink > 1:
             self.linked.add(node.path + name)
@@ -247,6 +252,7 @@ class Tended(Forest):
                 return
             try:
                 names = [".git"] if node.repository else []
+                self._repository(node, there=node.repository, handle=handle)
                 node.rules = entered(node.rules, node.path, handle, node.files, names)
             finally:
                 os.close(handle)
@@ -255,7 +261,7 @@ class Tended(Forest):
             before, node.within = node.within, node.parent.within or (node.path if ignored else None)
         else:
             before = None
-        self._in_ignored += (len(node.files) + len(node.below)) * ((node.within is not None) - (before is not None))
+        self._count(node)
         was = node.ignored
         node.ignored = self._ignored(node, list(node.below), node.files + node.others)
         if was != node.ignored or before != node.within:

@@ -69,7 +69,9 @@ class Tree:
         self._version = 0
 
     def start(self) -> None:
-        """Begin to grow the table in the background; once is enough."""
+        """Begin to grow the table in the background; once is enough. Waits for nobody."""
+        if self._stage != "idle":
+            return  # the lock is held as long as the table is brought up to date
         with self._lock:
             if self._stage == "idle":
                 self._stage = "growing"
@@ -98,9 +100,12 @@ class Tree:
             self._lock.release()
 
     def changed_since(self, version: int) -> frozenset[str] | None:
-        """Return the files made, changed or removed since the table's `version`; None where nobody knows."""
-        with self._lock:
-            return None if self._keeper is None else self._keeper.changed_since(version)
+        """Return the files made, changed or removed since the table's `version`; None where nobody knows.
+
+        Waits for nobody, as `version` and `growing`: the event loop asks.
+        """
+        keeper = self._keeper
+        return None if keeper is None else keeper.changed_since(version)
 
     def verified(self) -> frozenset[str] | None:
         """Return the files that changed without an event, found by asking every file; None where there is no table.
@@ -126,6 +131,11 @@ class Tree:
         """Grows with every change that became known."""
         keeper = self._keeper
         return self._version if keeper is None else keeper.version
+
+    @property
+    def growing(self) -> bool:
+        """Whether there is no table yet."""
+        return self._stage in {"idle", "growing"}
 
     def standing(self) -> Standing:
         """Tell how the table stands."""
