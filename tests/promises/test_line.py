@@ -597,8 +597,8 @@ async def test_each_fault_of_a_list_is_told_once_in_the_words_of_json(workspace:
 
         wrong = await said([{"old": "a"}])
         assert wrong == "edits.0.new: required, and missing"
-        assert (await said([])).startswith("edits: List should have at least 1 item")
-        assert "valid list" in await said({"old": "a", "new": "b"})
+        assert (await said([])).startswith("edits: expected at least 1, found 0")
+        assert "expected a list" in await said({"old": "a", "new": "b"})
         assert "uple" not in await said([{"old": "a", "new": "b"}] * 1001)
         zero = await refused(crib, "read_file", "args.invalid", path="a.txt", offset=0)
         assert zero.message.startswith("offset: lines count from 1")

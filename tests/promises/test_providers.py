@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from calling import opened
 from conftest import Workspace
-from toolcrib import RenderError
+from toolcrib import ConfigError, RenderError
 from toolcrib.terms.outcome import Fields
 from toolcrib.terms.providers import Provider
 
@@ -160,9 +160,9 @@ async def test_what_a_program_hands_over_carelessly_is_taken_or_named(workspace:
         assert await crib.replies("openai", None) == []
         one = crib.render("openai", strict="edit_file")
         assert [each["function"]["name"] for each in one if each["function"].get("strict")] == ["edit_file"]
-        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+        with pytest.raises(ConfigError, match="no provider 'mistral'"):
             crib.render(nobody)
-        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+        with pytest.raises(ConfigError, match="no provider 'mistral'"):
             await crib.replies(nobody, [])
-        with pytest.raises(ValueError, match="'mistral'; there are openai, "):
+        with pytest.raises(ConfigError, match="no provider 'mistral'"):
             (await crib.call("list_dir")).render(nobody)

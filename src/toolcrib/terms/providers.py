@@ -108,41 +108,31 @@ _OPENAI = Rules(
 )
 
 
-class _Known(dict[Provider, Rules]):
-    """The rules by provider; asked for another one it says which there are."""
-
-    def __missing__(self, provider: object) -> Rules:
-        raise ValueError(f"no provider is called {provider!r}; there are {', '.join(self)}")
-
-
-RULES: Mapping[Provider, Rules] = _Known(
-    {
-        "openai": _OPENAI,
-        "openai-responses": Rules(
-            name=_OPENAI.name,
-            tools=_OPENAI.tools,
-            depth=_OPENAI.depth,
-            enum_values=_OPENAI.enum_values,
-            call_id=_OPENAI.call_id,
-            media=_IMAGES | _PDF,
-            strict=_OPENAI_STRICT,
-        ),
-        "anthropic": Rules(
-            name=r"[A-Za-z0-9_-]{1,128}",
-            parameter=r"[A-Za-z0-9_.-]{1,64}",
-            request_bytes=32_000_000,
-            call_id=r"[A-Za-z0-9_-]+",
-            media=_IMAGES | _PDF,
-            strict=Strict(keywords=_CORE | {"const", "format"}, all_required=False, tools=20, optionals=24, unions=16),
-        ),
-        "gemini": Rules(
-            name=r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}",
-            parameter=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
-            tools=128,
-            keywords=_CORE
-            | {"title", "default", "format", "minimum", "maximum", "minItems", "maxItems", "prefixItems"},
-        ),
-        "mcp": Rules(name=r"[A-Za-z0-9_.-]{1,128}", root_union=True, required_declared=False, media=None),
-    }
-)
+RULES: Mapping[Provider, Rules] = {
+    "openai": _OPENAI,
+    "openai-responses": Rules(
+        name=_OPENAI.name,
+        tools=_OPENAI.tools,
+        depth=_OPENAI.depth,
+        enum_values=_OPENAI.enum_values,
+        call_id=_OPENAI.call_id,
+        media=_IMAGES | _PDF,
+        strict=_OPENAI_STRICT,
+    ),
+    "anthropic": Rules(
+        name=r"[A-Za-z0-9_-]{1,128}",
+        parameter=r"[A-Za-z0-9_.-]{1,64}",
+        request_bytes=32_000_000,
+        call_id=r"[A-Za-z0-9_-]+",
+        media=_IMAGES | _PDF,
+        strict=Strict(keywords=_CORE | {"const", "format"}, all_required=False, tools=20, optionals=24, unions=16),
+    ),
+    "gemini": Rules(
+        name=r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}",
+        parameter=r"[A-Za-z_][A-Za-z0-9_]{0,63}",
+        tools=128,
+        keywords=_CORE | {"title", "default", "format", "minimum", "maximum", "minItems", "maxItems", "prefixItems"},
+    ),
+    "mcp": Rules(name=r"[A-Za-z0-9_.-]{1,128}", root_union=True, required_declared=False, media=None),
+}
 """The rules of each provider."""
