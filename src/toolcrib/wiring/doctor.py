@@ -13,6 +13,7 @@ from typing import TypeVar
 from anyio import to_thread
 
 from toolcrib._version import __version__
+from toolcrib.host.finder.tree.mounts import kinds
 from toolcrib.host.workspace.calls import RESOLVE_BENEATH, Calls
 from toolcrib.store.store import Store
 from toolcrib.terms.errors import ToolcribError
@@ -144,14 +145,7 @@ def _workspace(root: str) -> Iterator[Check]:
 
 def _file_system(path: str) -> str:
     """Return the kind of file system that holds `path`, from proc(5), mountinfo."""
-    device = Path(path).stat().st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}"
-    try:
-        lines = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return "unknown file system"
-    kinds = [line.partition(" - ")[2].split(" ")[0] for line in lines if line.split(" ")[2] == wanted]
-    return kinds[-1] if kinds else "unknown file system"
+    return kinds().get(Path(path).stat().st_dev, "unknown file system")
 
 
 def _configuration(where: Places, root: str) -> Iterator[Check]:
