@@ -5,9 +5,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from toolcrib.host.finder.ignore import FILES, MOST_BYTES, Rules
+from toolcrib.host.finder.ignore import FILES, Rules
 from toolcrib.host.finder.view import View
-from toolcrib.host.finder.walk import beneath, entered
+from toolcrib.host.finder.walk import beneath, entered, own_file
 from toolcrib.terms.names import TEMP_PREFIX, nearest
 from toolcrib.terms.refusals import Refusal
 
@@ -75,7 +75,7 @@ def rules_above(view: View, path: str) -> tuple[Rules, str | None]:
     """
     rules = Rules()
     if view.excludes is not None:
-        rules = rules.with_excludes(_own_file(view.excludes))
+        rules = rules.with_excludes(own_file(view.excludes))
     handle = os.dup(view.root)
     base = ""
     within: str | None = None
@@ -92,14 +92,6 @@ def rules_above(view: View, path: str) -> tuple[Rules, str | None]:
     finally:
         os.close(handle)
     return rules, within
-
-
-def _own_file(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(MOST_BYTES)
-    except (OSError, ValueError):
-        return b""
 
 
 def _missing(view: View, asked: str, path: str) -> Refusal:

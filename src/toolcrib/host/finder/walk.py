@@ -244,6 +244,15 @@ def entered(rules: Rules, path: str, handle: int, files: list[str], directories:
     return rules
 
 
+def own_file(path: str) -> bytes:
+    """Return the first 4 MiB of a file that is the person's own, outside the tree; nothing where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(MOST_BYTES)
+    except (OSError, ValueError):
+        return b""
+
+
 def read_small(directory: int, parts: tuple[str, ...]) -> bytes:
     """Return the first 4 MiB of a regular file beneath `directory`; nothing where there is none that can be read."""
     handle = os.dup(directory)

@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolcrib.host.finder.ignore import MOST_BYTES, Rules
+from toolcrib.host.finder.ignore import Rules
 from toolcrib.host.finder.tree.inotify import IGNORED, OVERFLOW, UNMOUNT, Event, Inotify
 from toolcrib.host.finder.tree.nodes import State, UnfitError, state_of, state_of_info, surely
 from toolcrib.host.finder.tree.shelves import Shelves, Snapshot
 from toolcrib.host.finder.tree.tending import Tended
+from toolcrib.host.finder.walk import own_file
 
 BARRIER = 0.25
 """Seconds that reading the queue up to the barrier may take."""
@@ -46,13 +47,7 @@ class Own:
 
     def rules(self) -> Rules:
         """Return the rules with what the file says."""
-        if self.path is None:
-            return Rules()
-        try:
-            with open(self.path, "rb") as file:
-                return Rules().with_excludes(file.read(MOST_BYTES))
-        except (OSError, ValueError):
-            return Rules()
+        return Rules() if self.path is None else Rules().with_excludes(own_file(self.path))
 
 
 class Keeper:
