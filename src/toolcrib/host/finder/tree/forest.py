@@ -25,10 +25,6 @@ from toolcrib.host.finder.tree.nodes import (
 )
 from toolcrib.host.finder.walk import DIRECTORY, MOST_IGNORED, beneath, entered
 
-_FEW = 64
-"""Names of one directory that are looked at one by one; for more the directory is read."""
-
-
 MOST_DEPTH = 256
 """Directories in each other; each is opened from the root, which for more would take too long."""
 

@@ -9,13 +9,16 @@ import os
 import select
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from toolcrib.host.finder.tree.keeper import Keeper, RestlessError
 from toolcrib.host.finder.tree.nodes import UnfitError
 from toolcrib.host.finder.tree.shelves import Snapshot
+
+T = TypeVar("T")
 
 Stage = Literal["idle", "growing", "ready", "off", "closed"]
 
@@ -82,22 +85,7 @@ class Tree:
 
     def current(self) -> Snapshot | None:
         """Return the table with every change made before this call; None where there is none to rely on."""
-        if not self._lock.acquire(timeout=PATIENCE):
-            return None
-        try:
-            keeper = self._keeper
-            if keeper is None:
-                return None
-            try:
-                keeper.settle()
-            except RestlessError:
-                return None
-            except (OSError, UnfitError) as error:
-                self._lose(error)
-                return None
-            return keeper.snapshot()
-        finally:
-            self._lock.release()
+        return self._asked(_settled)
 
     def changed_since(self, version: int) -> frozenset[str] | None:
         """Return the files made, changed or removed since the table's `version`; None where nobody knows.
@@ -112,17 +100,19 @@ class Tree:
 
         A write through a mapping gives none (inotify(7)). What is found is taken over into the table.
         """
+        return self._asked(Keeper.verify)
+
+    def _asked(self, work: Callable[[Keeper], T]) -> T | None:
+        """Do `work` with the table; None where there is none, or it cannot be had in time, or is lost by the work."""
         if not self._lock.acquire(timeout=PATIENCE):
             return None
         try:
-            keeper = self._keeper
-            if keeper is None:
-                return None
-            try:
-                return keeper.verify()
-            except (OSError, UnfitError) as error:
-                self._lose(error)
-                return None
+            return None if self._keeper is None else work(self._keeper)
+        except RestlessError:
+            return None
+        except (OSError, UnfitError) as error:
+            self._lose(error)
+            return None
         finally:
             self._lock.release()
 
@@ -229,6 +219,11 @@ class Tree:
             self._fallen.pop().close()
         with suppress(BlockingIOError):
             os.read(self._wake, 4096)
+
+
+def _settled(keeper: Keeper) -> Snapshot:
+    keeper.settle()
+    return keeper.snapshot()
 
 
 def _reason(error: Exception) -> str:
