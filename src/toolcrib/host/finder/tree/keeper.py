@@ -132,9 +132,7 @@ class Keeper:
         """Return the table as it was last settled."""
         forest = self.forest
         return self.shelves.snapshot(
-            self.version,
             large=frozenset(forest.large),
-            linked=self._linked,
             unreadable=tuple(sorted(forest.unreadable)),
             bare=frozenset(forest.bare),
         )

@@ -48,10 +48,6 @@ class Shelf:
         """Return the paths with letter case folded."""
         return [path.casefold() for path in self.paths]
 
-    def holds(self, path: str) -> bool:
-        """Tell whether the path is here."""
-        return holds(self.paths, path)
-
 
 class Whole:
     """All files that are not ignored, in the forms that a content search needs; the same object while none changes."""
@@ -81,16 +77,14 @@ class Whole:
 class Snapshot:
     """One state of the table. `changes` says what of `visible` and `ignored` holds no more: see `Forest.said`.
 
-    `version` grows with every change. `tops` tells of each ignored path on its shelf the topmost ignored entry.
+    `tops` tells of each ignored path on its shelf the topmost ignored entry.
     """
 
-    version: int
     visible: Shelf
     ignored: Shelf
     tops: Mapping[str, str]
     changes: Mapping[str, str | None]
     large: frozenset[str]
-    linked: frozenset[str]
     unreadable: tuple[str, ...]
     bare: frozenset[str]
     whole: Whole
@@ -177,10 +171,9 @@ class Shelves:
                 self._arrange()
             self._whole = Whole(self._visible, self._changes)
 
-    def snapshot(self, version: int, **rest: Any) -> Snapshot:
+    def snapshot(self, **rest: Any) -> Snapshot:
         """Return the state now."""
         return Snapshot(
-            version=version,
             visible=self._visible,
             ignored=self._ignored,
             tops=self._tops,
@@ -195,7 +188,7 @@ class Shelves:
         return len(self._visible.paths) + len(self._tops) + fresh - sum(top is None for top in self._changes.values())
 
     def _stands(self, path: str) -> str | None:
-        if self._visible.holds(path):
+        if holds(self._visible.paths, path):
             return ""
         return self._tops.get(path)
 
